@@ -21,7 +21,7 @@ define HELP
 make up        start a real Kubernetes on this machine, both operators and a sample (stop it with: make down)
 make test-fast run the pure tests: no server, no database, under a minute (some of them: make test-fast ARGS=tests/kube)
 make test      run all tests but attacks, chaos and e2e (some of them: make test ARGS=tests/kube; one at a time: make test WORKERS=0)
-make attacks   run the tests that attack the operators as authors of clusters, templates and rows, servers and neighbours do, and all crashes
+make attacks   run the tests that attack the operators as authors of clusters, templates and rows, servers and neighbours do, and those that crash an operator at every write
 make e2e       run the tests with real containers: as root, about 20 minutes (some of them: make e2e ARGS='-k webhook')
 make mysql     run the tests of the MySQL source with a real MySQL server, from Debian's unstable suite (make test uses MariaDB)
 make page-test run the tests of the page in a browser (some of them: make page-test ARGS='-k search')
@@ -54,9 +54,9 @@ down: setup
 test: binaries databases
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) $(ARGS)
 
-# Left out of `test`: they flood servers and fill memory for minutes. The crashes are in `test` too, half of them.
+# Left out of `test`: they flood servers and fill memory for minutes, or start a hundred operators one after another.
 attacks: binaries databases
-	@STEWARD_TEST_CRASHES=all PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) tests/attacks tests/multigres/crashes $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) tests/attacks tests/multigres/crashes $(ARGS)
 
 # Left out of `test`: it needs root, and a machine can run one cluster with containers at a time.
 e2e: binaries databases

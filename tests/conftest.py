@@ -24,6 +24,7 @@ from tests.support.control_planes import found_control_plane, running_control_pl
 from tests.support.database_servers import DatabaseServer, mariadb_server, postgres_server
 from tests.support.markers import mark_server_tests
 from tests.support.mysql_server import mysql_without_tls, uses_mysql
+from tests.support.prepared_process import close_forks
 from tests.support.scheduling import FileScheduling, longest_first
 from tests.support.shared import run_directory, shared_resource
 from tests.support.suites import is_left_out
@@ -116,6 +117,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop shared servers here, not in a fixture: a worker waits for the others, and tests have a time limit."""
+    close_forks()
     session.config.stash[_IN_USE].close()
 
 

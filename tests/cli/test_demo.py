@@ -166,16 +166,6 @@ def test_down_ends_everything(up: str, shell: Shell) -> None:
     assert processes_using(shell.directory) == set()
 
 
-def test_down_ends_an_up_that_is_not_done_yet(up: str, shell: Shell) -> None:
-    shell.run("down")
-    with shell.start("up") as again:
-        read_until(again, "starting data-plane")
-        assert shell.run("down").returncode == ExitCode.DONE
-        read_until(again, "stopped by `steward down`")
-        assert again.wait(timeout=120) == ExitCode.DONE
-    assert processes_using(shell.directory) == set()
-
-
 def test_bare_starts_kubernetes_without_operators(up: str, shell: Shell) -> None:
     bare = shell.run("up", "--bare", "--detach")
     assert bare.returncode == ExitCode.DONE, bare.stderr
@@ -183,3 +173,12 @@ def test_bare_starts_kubernetes_without_operators(up: str, shell: Shell) -> None
     assert not any(Layout(shell.directory).service(name).is_running() for name in OPERATOR_SERVICES)
     left = shell.run("kubectl", "get", "validatingwebhookconfigurations", "-o", "name")
     assert left.stdout == ""
+
+
+def test_down_ends_an_up_that_is_not_done_yet(up: str, shell: Shell) -> None:
+    with shell.start("up") as again:
+        read_until(again, "starting data-plane")
+        assert shell.run("down").returncode == ExitCode.DONE
+        read_until(again, "stopped by `steward down`")
+        assert again.wait(timeout=120) == ExitCode.DONE
+    assert processes_using(shell.directory) == set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -28,6 +30,14 @@ def recorded(area: str) -> dict[str, list[tuple[Case, Answer]]]:
 
 
 GROUPS = [pytest.param(area, group, id=f"{area}-{group}") for area in AREAS for group in recorded(area)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_scrypt_for_each_password() -> Iterator[None]:
+    """It is slow by design, and most cases of `derivePassword` differ only in what happens after it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashlib, "scrypt", cache(hashlib.scrypt))
+        yield
 
 
 @pytest.mark.parametrize(("area", "group"), GROUPS)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import cProfile
 from collections.abc import Callable
 from functools import partial
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -44,19 +42,13 @@ def _own(functions: str) -> dict[str, Function]:
 
 def counted(work: Callable[[], str]) -> tuple[int, str]:
     """How many calls the work makes, of Python functions and of others, and what it gives."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
+    profile = cProfile.Profile(subcalls=False)
+    profile.enable()
     try:
         result = work()
     finally:
-        sys.setprofile(before)
-    return calls, result
+        profile.disable()
+    return sum(entry.callcount for entry in profile.getstats()), result
 
 
 def run(template: Template, budget: Budget) -> str:

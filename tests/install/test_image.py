@@ -11,8 +11,9 @@ import yaml
 
 from steward.install.operators import MULTIGRES
 from steward.local.control_plane import ControlPlane
+from steward.local.paths import cache_directory
 from steward.local.ports import free_ports
-from tests.install.support.image_root import ImageRoot
+from tests.install.support.image_root import ImageRoot, LayerCache
 from tests.support.identities import operator_kubeconfig
 from tests.support.paths import ROOT
 from tests.tenants.support.customers import until
@@ -28,7 +29,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> ImageRoot:
         "the image's steps run in a root directory of their own: run these tests as root"
     )
     made = ImageRoot(tmp_path_factory.mktemp("image"), (ROOT / "Dockerfile").read_text())
-    made.build()
+    made.build(LayerCache(cache_directory() / "image-layers"))
     return made
 
 

@@ -1,4 +1,7 @@
-"""Installs, upgrades and uninstalls on a real server, with `steward`, kustomize and Helm."""
+"""Installs, upgrades and uninstalls on a real server, with `steward`, kustomize and Helm.
+
+All tests share one server: they run in order, and each begins with the installation that the one before it leaves.
+"""
 
 import shutil
 import time
@@ -19,7 +22,9 @@ from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
 OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingwebhookconfigurations"
+WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 PART_OF_STEWARD = "app.kubernetes.io/part-of=steward"
+MANAGED = "app.kubernetes.io/managed-by"
 HELM_NAMESPACE = "steward-helm"
 EARLIER = "0.0.9"
 MONITORED = "--set " + ",".join(
@@ -35,7 +40,7 @@ CLUSTER = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def steward(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Steward]:
     found = Steward(own_plane)
     yield found
@@ -43,14 +48,6 @@ def steward(own_plane: ControlPlane, own_kubectl: Kubectl) -> Iterator[Steward]:
         own_kubectl("delete", "multigresclusters", "--all", "-A")
     found("uninstall", "--yes")
     wait_until_uninstalled(own_kubectl)
-
-
-@pytest.fixture
-def without_webhooks(tmp_path: Path) -> Path:
-    """Values for a server on which no container can serve webhooks."""
-    file = tmp_path / "values.yaml"
-    file.write_text("webhooks: false\n")
-    return file
 
 
 def _has_definitions(kubectl: Kubectl) -> bool:
@@ -70,6 +67,72 @@ def test_the_operators_run_in_a_restricted_namespace(steward: Steward, own_kubec
     ]
 
 
+@pytest.fixture(scope="module")
+def installed(steward: Steward, own_kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Steward:
+    """Both operators are installed, without webhooks: no container runs here that could serve them."""
+    file = tmp_path_factory.mktemp("installed") / "values.yaml"
+    file.write_text("webhooks: false\n")
+    own_kubectl("delete", WEBHOOKS, "-l", MANAGED)
+    steward("install", "--apply", "--values", str(file))
+    return steward
+
+
+def test_nothing_is_deleted_without_an_answer_or_by_a_dry_run(
+    installed: Steward, own_kubectl: Kubectl
+) -> None:
+    planned = installed("uninstall", "--dry-run")
+    done = installed.run("uninstall")
+
+    assert "Deployment tenant-operator would be deleted" in planned.splitlines()
+    assert (done.returncode, "pass --yes" in done.stderr) == (1, True)
+    assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
+
+
+def test_uninstalling_is_refused_while_a_cluster_exists(installed: Steward, own_kubectl: Kubectl) -> None:
+    metadata = {"name": "alive", "namespace": "default"}
+    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": metadata})
+
+    done = installed.run("uninstall")
+
+    assert done.returncode == 1
+    assert "MultigresCluster default/alive" in done.stderr
+    assert "--release" in done.stderr
+    assert own_kubectl("get", "namespace", "steward-system", "-o", "name") == "namespace/steward-system\n"
+
+
+def test_released_clusters_stay_without_our_finalizer(installed: Steward, own_kubectl: Kubectl) -> None:
+    own_kubectl("apply", "-f", "-", document=CLUSTER)
+
+    output = installed("uninstall", "--yes", "--release")
+
+    assert "MultigresCluster default/alive released" in output
+    wait_until_uninstalled(own_kubectl)
+    alive = own_kubectl.json("get", "multigrescluster", "alive")
+    assert "finalizers" not in alive["metadata"]
+    assert _has_definitions(own_kubectl)
+    own_kubectl("delete", "multigrescluster", "alive")
+
+
+def test_uninstalling_without_the_values_removes_every_role(
+    steward: Steward, own_kubectl: Kubectl, tmp_path: Path
+) -> None:
+    named = [{"namespace": "default", "serviceAccounts": ["deployer"]}]
+    chosen = {"multigres": {"namespaces": ["default"]}, "tenants": {"impersonate": named}}
+    (tmp_path / "values.yaml").write_text(yaml.safe_dump(chosen))
+    labelled = ("get", "roles,rolebindings", "-n", "default", "-o", "name", "-l", PART_OF_STEWARD)
+    steward("install", "--apply", "--values", str(tmp_path / "values.yaml"))
+    assert len(own_kubectl(*labelled).split()) == 3
+
+    steward("uninstall", "--yes")
+
+    assert own_kubectl(*labelled) == ""
+    absent = steward.run("doctor")
+    assert (absent.returncode, absent.stdout.count("\n")) == (1, 2)
+    assert absent.stdout.startswith("✗ Steward: is not installed in this cluster")
+    assert own_kubectl("get", "clusterroles", "-o", "name", "-l", PART_OF_STEWARD) == ""
+    wait_until_uninstalled(own_kubectl)
+
+
 @pytest.fixture
 def document_shell(own_plane: ControlPlane, tmp_path: Path) -> DocumentShell:
     return DocumentShell(tmp_path / "shell", own_plane)
@@ -80,7 +143,11 @@ def prometheus_kinds(own_kubectl: Kubectl) -> None:
     """The CRDs of the Prometheus operator are installed."""
     for definition in definitions():
         own_kubectl("create", "-f", str(definition))
-    while own_kubectl.run("get", ",".join(PLURALS))[1]:
+    _wait_until_served(own_kubectl, *PLURALS)
+
+
+def _wait_until_served(kubectl: Kubectl, *plurals: str) -> None:
+    while kubectl.run("get", ",".join(plurals))[1]:
         time.sleep(0.2)
 
 
@@ -103,69 +170,8 @@ def test_commands_of_the_pages_install_twice_and_uninstall_completely(
     wait_until_uninstalled(own_kubectl)
     left = own_kubectl("get", OURS, "-l", PART_OF_STEWARD, "-o", "name")
     assert left == ""
+    assert own_kubectl("get", WEBHOOKS, "-l", MANAGED, "-o", "name") == ""
     assert not _has_definitions(own_kubectl)
-
-
-def test_uninstalling_is_refused_while_a_cluster_exists(
-    steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
-) -> None:
-    steward("install", "--apply", "--values", str(without_webhooks))
-    metadata = {"name": "alive", "namespace": "default"}
-    own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": metadata})
-
-    done = steward.run("uninstall")
-
-    assert done.returncode == 1
-    assert "MultigresCluster default/alive" in done.stderr
-    assert "--release" in done.stderr
-    assert own_kubectl("get", "namespace", "steward-system", "-o", "name") == "namespace/steward-system\n"
-
-
-def test_released_clusters_stay_without_our_finalizer(
-    steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
-) -> None:
-    steward("install", "--apply", "--values", str(without_webhooks))
-    own_kubectl("apply", "-f", "-", document=CLUSTER)
-
-    output = steward("uninstall", "--yes", "--release")
-
-    assert "MultigresCluster default/alive released" in output
-    wait_until_uninstalled(own_kubectl)
-    alive = own_kubectl.json("get", "multigrescluster", "alive")
-    assert "finalizers" not in alive["metadata"]
-    assert _has_definitions(own_kubectl)
-
-
-def test_nothing_is_deleted_without_an_answer_or_by_a_dry_run(
-    steward: Steward, own_kubectl: Kubectl, without_webhooks: Path
-) -> None:
-    steward("install", "--apply", "--values", str(without_webhooks))
-
-    planned = steward("uninstall", "--dry-run")
-    done = steward.run("uninstall")
-
-    assert "Deployment tenant-operator would be deleted" in planned.splitlines()
-    assert (done.returncode, "pass --yes" in done.stderr) == (1, True)
-    assert len(own_kubectl.json("get", "deployments", "-n", "steward-system")["items"]) == 2
-
-
-def test_uninstalling_without_the_values_removes_every_role(
-    steward: Steward, own_kubectl: Kubectl, tmp_path: Path
-) -> None:
-    named = [{"namespace": "default", "serviceAccounts": ["deployer"]}]
-    chosen = {"multigres": {"namespaces": ["default"]}, "tenants": {"impersonate": named}}
-    (tmp_path / "values.yaml").write_text(yaml.safe_dump(chosen))
-    labelled = ("get", "roles,rolebindings", "-n", "default", "-o", "name", "-l", PART_OF_STEWARD)
-    steward("install", "--apply", "--values", str(tmp_path / "values.yaml"))
-    assert len(own_kubectl(*labelled).split()) == 3
-
-    steward("uninstall", "--yes")
-
-    assert own_kubectl(*labelled) == ""
-    absent = steward.run("doctor")
-    assert (absent.returncode, absent.stdout.count("\n")) == (1, 2)
-    assert absent.stdout.startswith("✗ Steward: is not installed in this cluster")
-    assert own_kubectl("get", "clusterroles", "-o", "name", "-l", PART_OF_STEWARD) == ""
 
 
 @pytest.fixture
@@ -237,6 +243,7 @@ def test_helm_upgrades_an_earlier_version_and_leaves_only_the_definitions(
 
     output = document_shell.run(f"{install.replace('./chart', str(earlier_chart))} --values values.yaml")
     assert f"steward doctor --system-namespace {HELM_NAMESPACE}\n" in output
+    _wait_until_served(own_kubectl, "multigresclusters")
     own_kubectl("apply", "-f", "-", document={**CLUSTER, "metadata": metadata})
     *images, generation, version = _versions(own_kubectl)
     assert images == [f"registry.example.com/steward:{EARLIER}"] * 2

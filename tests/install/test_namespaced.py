@@ -16,7 +16,7 @@ from steward.local.ports import free_ports
 from steward.local.service_accounts import kubeconfig, service_account_user
 from steward.testkit.audit import AuditLog
 from tests.attacks.support.stolen_token import Attempt, StolenToken
-from tests.install.support.steward import Steward, wait_until_uninstalled
+from tests.install.support.steward import Steward
 from tests.multigres.support.cluster_deletion import two_server_cluster
 from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
@@ -57,10 +57,8 @@ def installed(
     steward = Steward(own_plane)
     steward("install", "--apply", "--values", str(values))
     yield Installed(own_plane, own_kubectl)
+    # No test needs this control plane any more, so nothing waits until the namespaces are gone.
     steward("uninstall", "--yes", "--release", "--values", str(values))
-    wait_until_uninstalled(own_kubectl)
-    own_kubectl("delete", "namespace", HERE, ELSEWHERE)
-    steward("uninstall", "--yes")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,7 @@
-"""Start, stop and repair of a control plane, with the real components."""
+"""Start, stop and repair of a control plane, with the real components.
+
+The first three tests use one control plane: each finds it running, as the one before it leaves it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +40,16 @@ async def settings(tmp_path: Path) -> AsyncIterator[ControlPlaneSettings]:
     await control_plane.stop(settings.directory)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlaneSettings]:
+    settings = ControlPlaneSettings(tmp_path_factory.mktemp("shared") / "cluster", lifetime=Lifetime.PARENT)
+    yield settings
+    # A separate event loop: asyncio.run would replace the one that pytest-asyncio has set.
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(control_plane.stop(settings.directory))
+    loop.close()
+
+
 def pids(directory: Path) -> dict[str, int]:
     services = Layout(directory).component_services()
     return {service.name: json.loads(service.pidfile.read_text())["pid"] for service in services}
@@ -46,41 +59,63 @@ async def start(settings: ControlPlaneSettings) -> ControlPlane:
     return await control_plane.start(settings, SilentProgress())
 
 
-async def test_a_cluster_keeps_its_data_and_address_over_stops_and_crashes(
-    settings: ControlPlaneSettings,
+async def test_a_port_that_is_taken_between_choice_and_start_is_replaced(
+    shared: ControlPlaneSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plane = await start(settings)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        chosen: list[dict[str, int]] = []
+        choose = ports.choose_ports
+
+        def take_the_port_twice(
+            previous: ports.Ports, requested: int | None, listeners: tuple[str, ...]
+        ) -> dict[str, int]:
+            taken_port = {"etcd": taken} if len(chosen) < 2 else {}
+            chosen.append(choose(previous, requested, listeners) | taken_port)
+            return chosen[-1]
+
+        monkeypatch.setattr(ports, "choose_ports", take_the_port_twice)
+        await start(shared)
+    assert [choice["etcd"] == taken for choice in chosen] == [True, True, False]
+
+
+async def test_a_cluster_keeps_its_data_and_address_over_stops_and_crashes(
+    shared: ControlPlaneSettings,
+) -> None:
+    plane = await start(shared)
     cluster = Cluster(plane)
     await cluster.create(CONFIG_MAP, {"metadata": {"name": "kept"}, "data": {"a": "1"}})
     kubeconfig = plane.kubeconfig.read_text()
 
-    first = pids(settings.directory)
-    assert await start(settings) == plane
-    assert pids(settings.directory) == first, "a healthy control plane is not restarted"
+    first = pids(shared.directory)
+    assert await start(shared) == plane
+    assert pids(shared.directory) == first, "a healthy control plane is not restarted"
 
-    await control_plane.stop(settings.directory)
-    assert processes_using(settings.directory) == set()
-    assert await start(settings) == plane
+    await control_plane.stop(shared.directory)
+    assert processes_using(shared.directory) == set()
+    assert await start(shared) == plane
     assert (await cluster.get(f"{CONFIG_MAP}/kept"))["data"] == {"a": "1"}
 
-    crashed = pids(settings.directory)
+    crashed = pids(shared.directory)
     for name in ("etcd", "kube-scheduler"):
         os.kill(crashed[name], signal.SIGKILL)
-    assert await start(settings) == plane
-    assert set(pids(settings.directory).values()) == processes_using(settings.directory)
+    assert await start(shared) == plane
+    assert set(pids(shared.directory).values()) == processes_using(shared.directory)
     assert (await cluster.get(f"{CONFIG_MAP}/kept"))["data"] == {"a": "1"}
     assert plane.kubeconfig.read_text() == kubeconfig
 
 
-async def test_nodes_are_added_and_removed_without_a_restart(settings: ControlPlaneSettings) -> None:
-    plane = await start(dataclasses.replace(settings, nodes=2, zones=("a", "b")))
-    before = pids(settings.directory)
+async def test_nodes_are_added_and_removed_without_a_restart(shared: ControlPlaneSettings) -> None:
+    plane = await start(dataclasses.replace(shared, nodes=2, zones=("a", "b")))
+    before = pids(shared.directory)
     for count in (4, 1):
-        await start(dataclasses.replace(settings, nodes=count, zones=("a", "b")))
+        await start(dataclasses.replace(shared, nodes=count, zones=("a", "b")))
         nodes = (await Cluster(plane).get("/api/v1/nodes"))["items"]
         assert len(nodes) == count
-    assert pids(settings.directory) == before
-    assert control_plane.previous_state(settings.directory).topology.nodes == 1
+    assert pids(shared.directory) == before
+    assert control_plane.previous_state(shared.directory).topology.nodes == 1
 
 
 class CancelsAt:
@@ -117,28 +152,6 @@ async def test_stale_pid_files_never_stop_foreign_processes(tmp_path: Path) -> N
         assert foreign.poll() is None
         foreign.kill()
     assert control_plane.is_down(tmp_path)
-
-
-async def test_a_port_that_is_taken_between_choice_and_start_is_replaced(
-    settings: ControlPlaneSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        taken = listener.getsockname()[1]
-        chosen: list[dict[str, int]] = []
-        choose = ports.choose_ports
-
-        def take_the_port_twice(
-            previous: ports.Ports, requested: int | None, listeners: tuple[str, ...]
-        ) -> dict[str, int]:
-            taken_port = {"etcd": taken} if len(chosen) < 2 else {}
-            chosen.append(choose(previous, requested, listeners) | taken_port)
-            return chosen[-1]
-
-        monkeypatch.setattr(ports, "choose_ports", take_the_port_twice)
-        await start(settings)
-    assert [choice["etcd"] == taken for choice in chosen] == [True, True, False]
 
 
 async def test_a_requested_port_that_is_taken_is_an_error(settings: ControlPlaneSettings) -> None:

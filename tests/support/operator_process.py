@@ -8,7 +8,10 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
+
+from tests.support.prepared_process import forks_of
+from tests.support.short_periods import periods_of
 
 _END_SECONDS = 90
 
@@ -39,18 +42,7 @@ def run_operator_process(operator: OperatorProcess, **settings: str) -> Iterator
         **{f"STEWARD_{name.upper()}": value for name, value in settings.items()},
     }
     with operator.log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                *operator.launcher,
-                str(Path(sys.executable).parent / "steward"),
-                "run",
-                operator.word,
-                *operator.flags,
-            ],
-            env=environment,
-            stdout=output,
-            stderr=output,
-        )
+        process = _start(operator, environment, output)
         try:
             yield process
         finally:
@@ -61,6 +53,16 @@ def run_operator_process(operator: OperatorProcess, **settings: str) -> Iterator
     has_started = code != -signal.SIGTERM or text != ""
     assert code == 0 or not has_started, text
     assert "Traceback" not in text, text
+
+
+def _start(
+    operator: OperatorProcess, environment: dict[str, str], output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    command = [str(Path(sys.executable).parent / "steward"), "run", operator.word, *operator.flags]
+    periods = periods_of(operator.launcher)
+    if periods is not None:
+        return forks_of(operator.word, periods).start(command, environment, output.fileno())
+    return subprocess.Popen([*operator.launcher, *command], env=environment, stdout=output, stderr=output)
 
 
 @asynccontextmanager

@@ -70,6 +70,8 @@ class PermissionRecord:
     def add_properties(self, properties: Iterable[tuple[str, Any]]) -> None:
         """Add what a test declared with `record_used_permission` and `record_expected_denial`."""
         declared = list(properties)
+        if not declared:  # as in most tests
+            return
         self._expected |= {Use(*value) for name, value in declared if name == _DENIED}
         used = [Use(*value) for name, value in declared if name == _USED]
         self._add((grant for operator in OPERATORS for grant in granted(operator)), used)

@@ -8,7 +8,7 @@ to read about dozens of numbers that they should not change.
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -16,6 +16,14 @@ def short_periods(periods: Mapping[str, float]) -> tuple[str, ...]:
     """A launcher for an OperatorProcess, from seconds by constant: `steward.multigres.rollout.pods:DOWN_SECONDS`."""
     words = [f"{constant}={seconds:g}" for constant, seconds in periods.items()]
     return (sys.executable, "-P", str(Path(__file__)), *words, "--") if words else ()
+
+
+def periods_of(launcher: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The periods of a launcher that does nothing else than to set them; None for another one."""
+    own = (sys.executable, "-P", str(Path(__file__)))
+    if not launcher:
+        return ()
+    return launcher[len(own) : -1] if launcher[: len(own)] == own else None
 
 
 def set_period(constant: str, seconds: float) -> None:
@@ -31,11 +39,15 @@ def set_period(constant: str, seconds: float) -> None:
             setattr(each, name, after)
 
 
-def main() -> None:
-    own, command = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
-    for word in own:
+def set_periods(words: Iterable[str]) -> None:
+    for word in words:
         constant, _, seconds = word.partition("=")
         set_period(constant, float(seconds))
+
+
+def main() -> None:
+    own, command = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+    set_periods(own)
     sys.argv[:] = command
     importlib.import_module("steward.cli.main").main()
 

@@ -11,7 +11,9 @@ import pytest
 
 from tests.support.paths import ROOT
 
-SEPARATE = tuple(ROOT / "tests" / suite for suite in ("attacks", "e2e", "mysql", "page/integration"))
+SEPARATE = tuple(
+    ROOT / "tests" / suite for suite in ("attacks", "e2e", "multigres/crashes", "mysql", "page/integration")
+)
 
 
 def is_left_out(config: pytest.Config, path: Path) -> bool:

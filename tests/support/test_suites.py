@@ -16,7 +16,7 @@ def run_with(*arguments: str) -> pytest.Config:
     return cast(Any, config)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("suite", ["e2e", "mysql"])
+@pytest.mark.parametrize("suite", ["e2e", "multigres/crashes", "mysql"])
 def test_tests_that_need_more_than_the_others_are_a_suite_of_their_own(suite: str) -> None:
     assert ROOT / "tests" / suite in SEPARATE
 

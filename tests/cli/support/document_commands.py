@@ -207,6 +207,11 @@ def runs_on_sample(command: str) -> bool:
     return not command.startswith((*RUN_ELSEWHERE, *NOT_RUN))
 
 
+def only_reads(command: str) -> bool:
+    """Whether another run of the command finds the same: such a command of several pages is run once."""
+    return command.startswith(("kubectl get ", "kubectl describe ", "kubectl events ", "kubectl logs "))
+
+
 def fill_placeholders(command: str) -> str:
     for placeholder, value in _PLACEHOLDERS.items():
         command = command.replace(placeholder, value)

@@ -1,14 +1,21 @@
 """Builds and runs the image without a container engine: the steps of the Dockerfile in a separate root directory.
 
 Python and system libraries are bind-mounted read-only in place of the base image. The Dockerfile writes to a temporary
-directory, which is mounted read-only when the result runs.
+directory, which is mounted read-only when the result runs. As with a container engine, a step whose instructions and
+files are those of the last build is not run again: `LayerCache` has its result.
 """
 
+import fcntl
+import hashlib
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +54,62 @@ def instructions(dockerfile: str) -> list[list[Instruction]]:
     return stages
 
 
+class Layer(NamedTuple):
+    """A step of the build; the digest is of all instructions and copied files up to it, and of the Python they use."""
+
+    step: Instruction
+    digest: str
+
+
+def layers(steps: list[Instruction]) -> Iterator[Layer]:
+    known = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
+    for step in steps:
+        known.update(f"\n{step.keyword} {step.text}".encode())
+        for file in _copied_files(step):
+            known.update(f"\n{file.relative_to(ROOT)} {file.stat().st_mode:o} ".encode() + file.read_bytes())
+        yield Layer(step, known.hexdigest()[:16])
+
+
+def _copied_files(step: Instruction) -> list[Path]:
+    if step.keyword != "COPY":
+        return []
+    sources = [ROOT / source for source in step.text.split()[:-1]]
+    found = [file for source in sources for file in (source.rglob("*") if source.is_dir() else [source])]
+    return sorted(file for file in found if file.is_file() and "__pycache__" not in file.parts)
+
+
+class LayerCache:
+    """Directories as the steps of the last build left them, one for each digest."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Two test runs on one machine would delete the layers of each other."""
+        with self._directory.with_suffix(".lock").open("wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def has(self, layer: Layer) -> bool:
+        return (self._directory / layer.digest).exists()
+
+    def restore(self, layer: Layer, into: Path) -> None:
+        _checked(["cp", "-a", f"{self._directory / layer.digest}/.", str(into)])
+
+    def store(self, layer: Layer, built: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=self._directory) as scratch:
+            _checked(["cp", "-a", str(built), f"{scratch}/layer"])
+            (Path(scratch) / "layer").rename(self._directory / layer.digest)
+
+    def forget_others(self, used: list[Layer]) -> None:
+        digests = {layer.digest for layer in used}
+        for path in self._directory.iterdir():
+            if path.name not in digests:
+                shutil.rmtree(path)
+
+
 class ImageRoot:
     """`build` runs the first stage; `command` starts the entry point of the last one."""
 
@@ -72,12 +135,26 @@ class ImageRoot:
     def _instruction_text(self, keyword: str) -> str:
         return next(each.text for each in self._image if each.keyword == keyword)
 
-    def build(self) -> None:
-        for each in self._build:
-            if each.keyword == "COPY":
-                self._copy(each.text)
-            elif each.keyword == "RUN":
-                self._run_in_build(each.text)
+    def build(self, cache: LayerCache) -> None:
+        with cache.locked():
+            self._build_missing(cache)
+
+    def _build_missing(self, cache: LayerCache) -> None:
+        steps = list(layers(self._build))
+        done = max((number for number, layer in enumerate(steps, 1) if cache.has(layer)), default=0)
+        if done:
+            cache.restore(steps[done - 1], self._directory)
+        for layer in steps[done:]:
+            self._execute(layer.step)
+            if layer.step.keyword == "RUN":
+                cache.store(layer, self._directory)
+        cache.forget_others(steps)
+
+    def _execute(self, step: Instruction) -> None:
+        if step.keyword == "COPY":
+            self._copy(step.text)
+        elif step.keyword == "RUN":
+            self._run_in_build(step.text)
 
     def _copy(self, text: str) -> None:
         *sources, target = text.split()

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from steward.cli.main import steward
 from steward.local.control_plane import ControlPlane
 from tests.multigres.support.backed_up_cluster import SHARD, BackedUpCluster
+from tests.multigres.support.more_short_periods import QUICK_BACKUPS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
@@ -24,7 +25,7 @@ def shop(
     name = f"backups-{secrets.token_hex(4)}"
     kubectl("create", "namespace", name)
     log = tmp_path_factory.mktemp("operator") / "operator.log"
-    with running_operator(control_plane, name, log):
+    with running_operator(control_plane, name, log, periods=QUICK_BACKUPS):
         found = BackedUpCluster(kubectl, name)
         found.apply()
         found.clusters.wait_ready("shop")

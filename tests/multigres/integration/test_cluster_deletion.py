@@ -1,13 +1,17 @@
-"""Clusters are deleted in order on a real control plane, and only retained volumes are left."""
+"""Clusters are deleted in order on a real control plane, and only retained volumes are left.
 
-import subprocess
+One operator serves all tests but those of `restarted`, which begin while none runs.
+"""
+
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from steward.etcd.client import Endpoints, EtcdClient
 from steward.etcd.errors import EtcdError
+from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from steward.local.programs import binaries
 from steward.local.programs.programs import CONTROL_PLANE
@@ -22,22 +26,31 @@ from tests.multigres.support.cluster_deletion import (
     deletion_order,
     two_server_cluster,
 )
+from tests.multigres.support.idle_clusters import IDLE_CELL, NO_WEB, idle_cluster
 from tests.multigres.support.operator import running_operator
+from tests.multigres.support.served_namespaces import new_namespaces, served_namespaces
 from tests.multigres.support.waiting import eventually, run_async
+from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 
+NAMESPACES = 5
+
+
+@pytest.fixture(scope="module")
+def served(
+    control_plane: ControlPlane,
+    api_server: ApiServer,
+    kubectl: Kubectl,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[str]]:
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with served_namespaces(control_plane, api_server, NAMESPACES, log, **SHORT_PERIODS) as found:
+        yield found
+
 
 @pytest.fixture
-def fast_operator(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> Iterator[subprocess.Popen[bytes]]:
-    with running_operator(control_plane, namespace, tmp_path / "operator.log", **SHORT_PERIODS) as process:
-        yield process
-
-
-@pytest.fixture
-def deleted(fast_operator: object, kubectl: Kubectl, namespace: str) -> DeletedCluster:
-    return DeletedCluster(kubectl, namespace)
+def deleted(served: list[str], kubectl: Kubectl) -> DeletedCluster:
+    return DeletedCluster(kubectl, served.pop())
 
 
 def test_a_cluster_is_deleted_gateways_first_and_etcd_last(
@@ -66,10 +79,9 @@ def test_a_cluster_is_deleted_gateways_first_and_etcd_last(
 
 
 def test_the_status_of_a_cluster_with_an_unready_cell_follows_its_deletion(deleted: DeletedCluster) -> None:
-    crash = {"podAnnotations": {"steward.local/pod": "crash-loop"}}
-    deleted.apply(
-        two_server_cluster(deleted.namespace, cells=[{"zone": "z1", "spec": {"multiGateway": crash}}])
-    )
+    crash = {"replicas": 1, "podAnnotations": {"steward.local/pod": "crash-loop"}}
+    cells = [{**IDLE_CELL, "spec": {"multiGateway": crash}}]
+    deleted.apply(idle_cluster(deleted.namespace, "mini", cells=cells))
     unready = {"z1": {"ready": False, "gatewayReplicas": 0}}
     eventually(
         lambda: (deleted.get("mgc", "mini").get("status") or {}).get("cells") == unready,
@@ -95,71 +107,78 @@ def test_the_status_of_a_cluster_with_an_unready_cell_follows_its_deletion(delet
 
 def test_foreground_deletion_leaves_nothing(deleted: DeletedCluster) -> None:
     gone = {"whenDeleted": "Delete", "whenScaled": "Delete"}
-    deleted.apply(
-        two_server_cluster(deleted.namespace, databases=databases(policy="Delete"), pvcDeletionPolicy=gone)
-    )
+    spec = {"databases": databases(policy="Delete"), "pvcDeletionPolicy": gone, **NO_WEB}
+    deleted.apply(two_server_cluster(deleted.namespace, **spec))
     deleted.wait_ready()
     deleted.delete_cluster("--cascade=foreground")
     deleted.wait_deleted()
     eventually(lambda: not deleted.claims(), "the volumes to go")
 
 
-def test_a_cluster_that_was_deleted_without_an_operator_is_cleaned_up_later(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> None:
-    """The operator stops during the creation, and the cluster is deleted while it is down."""
-    deleted = DeletedCluster(kubectl, namespace)
-    with running_operator(control_plane, namespace, tmp_path / "first.log", **SHORT_PERIODS):
-        deleted.apply(two_server_cluster(namespace))
-        eventually(lambda: deleted.all("cell"), "the creation to have begun")
-    deleted.delete_cluster()
-    assert deleted.get("mgc", "mini")["metadata"]["deletionTimestamp"]
-    with running_operator(control_plane, namespace, tmp_path / "second.log", **SHORT_PERIODS):
-        eventually(lambda: set(deleted.remaining_objects()) <= {PASSWORD}, "everything to go")
-        deleted.apply(two_server_cluster(namespace))
-        deleted.wait_ready()
-        deleted.kubectl("annotate", "mgc", "mini", "-n", namespace, "multigres.com/force-delete=true")
-        deleted.delete_cluster()
-        deleted.wait_deleted(PASSWORD)
-        deleted.wait_event("ForceDeleted", "skipped: the order of removal")
-
-
-def test_orphans_stay_and_a_new_cluster_of_the_same_name_adopts_them(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> None:
-    """Once with a running operator, once without: then only the missing owner references show the orphaning."""
-    deleted = DeletedCluster(kubectl, namespace)
-    with running_operator(control_plane, namespace, tmp_path / "first.log", **SHORT_PERIODS):
-        deleted.apply(two_server_cluster(namespace))
-        deleted.wait_ready()
-        [cell] = deleted.all("cell")
-        deleted.delete_cluster("--cascade=orphan")
-        deleted.wait_orphaned(cell)
-        deleted.apply(two_server_cluster(namespace))
-        deleted.wait_ready()
-        [after] = deleted.all("cell")
-        assert after["metadata"]["uid"] == cell["metadata"]["uid"]
-        assert after["metadata"]["ownerReferences"]
+def test_orphans_stay_and_a_new_cluster_of_the_same_name_adopts_them(deleted: DeletedCluster) -> None:
+    deleted.apply(two_server_cluster(deleted.namespace, **NO_WEB))
+    deleted.wait_ready()
+    [cell] = deleted.all("cell")
     deleted.delete_cluster("--cascade=orphan")
-    eventually(
-        lambda: "orphan" not in deleted.get("mgc", "mini")["metadata"]["finalizers"], "owners to be taken"
-    )
-    with running_operator(control_plane, namespace, tmp_path / "second.log", **SHORT_PERIODS):
-        deleted.wait_orphaned(cell)
+    deleted.wait_orphaned(cell)
+    deleted.apply(two_server_cluster(deleted.namespace, **NO_WEB))
+    deleted.wait_ready()
+    [after] = deleted.all("cell")
+    assert after["metadata"]["uid"] == cell["metadata"]["uid"]
+    assert after["metadata"]["ownerReferences"]
 
 
-def test_a_namespace_is_deleted_with_its_cluster(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> None:
-    gone = f"{namespace}-gone"
-    deleted = DeletedCluster(kubectl, gone)
-    kubectl("create", "namespace", gone)
-    eventually(lambda: deleted.get("serviceaccount", "default"), "the namespace to be ready for pods")
-    with running_operator(control_plane, gone, tmp_path / "operator.log", **SHORT_PERIODS):
-        deleted.apply(two_server_cluster(gone))
-        deleted.wait_ready()
-        kubectl("delete", "namespace", gone, "--wait=false")
-        deleted.wait_deleted()
+class Restarted(NamedTuple):
+    """Clusters that were deleted while no operator ran. The operator before had not finished the first one; the second
+    one has lost its children, of which this is the cell."""
+
+    unfinished: DeletedCluster
+    orphaned: DeletedCluster
+    cell: Manifest
+
+
+@pytest.fixture(scope="module")
+def restarted(
+    control_plane: ControlPlane,
+    api_server: ApiServer,
+    kubectl: Kubectl,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Restarted]:
+    logs = tmp_path_factory.mktemp("operators")
+    with new_namespaces(api_server, 2) as homes:
+        unfinished, orphaned = (DeletedCluster(kubectl, home) for home in homes)
+        with running_operator(control_plane, ",".join(homes), logs / "first.log", **SHORT_PERIODS):
+            orphaned.apply(idle_cluster(orphaned.namespace, "mini"))
+            orphaned.wait_ready()
+            [cell] = orphaned.all("cell")
+            unfinished.apply(two_server_cluster(unfinished.namespace, **NO_WEB))
+            eventually(lambda: unfinished.all("cell"), "the creation to have begun")
+        unfinished.delete_cluster()
+        assert unfinished.get("mgc", "mini")["metadata"]["deletionTimestamp"]
+        orphaned.delete_cluster("--cascade=orphan")
+        eventually(
+            lambda: "orphan" not in orphaned.get("mgc", "mini")["metadata"]["finalizers"],
+            "owners to be taken",
+        )
+        with running_operator(control_plane, ",".join(homes), logs / "second.log", **SHORT_PERIODS):
+            yield Restarted(unfinished, orphaned, cell)
+
+
+def test_orphans_stay_although_only_missing_owner_references_show_the_orphaning(restarted: Restarted) -> None:
+    restarted.orphaned.wait_orphaned(restarted.cell)
+
+
+def test_a_cluster_that_was_deleted_without_an_operator_is_cleaned_up_later(restarted: Restarted) -> None:
+    """And another one of the same name, which is deleted by force."""
+    deleted = restarted.unfinished
+    eventually(lambda: set(deleted.remaining_objects()) <= {PASSWORD}, "everything to go")
+    deleted.apply(two_server_cluster(deleted.namespace, **NO_WEB))
+    deleted.wait_ready()
+    force = ("--overwrite", "multigres.com/force-delete=true")
+    deleted.kubectl("annotate", "mgc", "mini", "-n", deleted.namespace, *force)
+    deleted.delete_cluster()
+    deleted.wait_deleted(PASSWORD)
+    deleted.wait_event("ForceDeleted", "skipped: the order of removal")
 
 
 def test_records_in_an_external_etcd_are_removed_with_the_cluster_and_others_stay(
@@ -172,9 +191,8 @@ def test_records_in_an_external_etcd_are_removed_with_the_cluster_and_others_sta
         url = f"http://127.0.0.1:{process.port}"
         others = "/multigres/another/global/cells/z1/Cell"
         eventually(lambda: _write(url, others), "etcd to answer")
-        deleted.apply(
-            two_server_cluster(deleted.namespace, globalTopoServer={"external": {"endpoints": [url]}})
-        )
+        server = {"external": {"endpoints": [url]}}
+        deleted.apply(two_server_cluster(deleted.namespace, globalTopoServer=server, **NO_WEB))
         root = f"/multigres/{deleted.namespace}/mini/global/"
         expected = {f"{root}cells/z1/Cell", f"{root}databases/postgres/Database"}
         eventually(lambda: expected <= set(_keys(url, root)), "the records to be written")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steward.local.control_plane import ControlPlane
+from tests.multigres.support.more_short_periods import EARLY_STATUS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.rollout_cluster import GOOD, RolloutCluster
 from tests.multigres.support.waiting import eventually
@@ -14,6 +15,8 @@ from tests.support import data_planes
 from tests.support.kubectl import Kubectl
 
 LONG_AGO = "2026-01-01T00:00:00Z"
+# The refusal must be seen before the servers have had their time, also on a machine that is busy.
+PERIODS = {**EARLY_STATUS, "steward.multigres.rollout.first_start:START_SECONDS": 15.0}
 
 
 class NewShard(RolloutCluster):
@@ -22,7 +25,7 @@ class NewShard(RolloutCluster):
     def change(self, replicas: int, max_connections: int) -> None:
         pools = {"main": {"type": "readWrite", "replicasPerCell": replicas, "cells": ["z1"]}}
         settings = {"postgres": {"settings": {"max_connections": max_connections}}}
-        self.apply_image(GOOD, pools, settings)
+        self.apply_image(GOOD, pools, settings, cells=[{"zone": "z1"}])
 
     def written(self) -> str:
         found = self.clusters.get("configmap", f"{self.shard_name}-postgres-config")
@@ -36,7 +39,7 @@ class NewShard(RolloutCluster):
         return str((self.shard_condition("PostgresConfigRefused") or {}).get("message"))
 
     def make_started_long_ago(self) -> None:
-        """The operator gives servers 90 seconds to start."""
+        """The operator gives servers a while to start."""
         for pod, found in self.servers().items():
             conditions = [
                 {**each, "lastTransitionTime": LONG_AGO} if each["type"] == "Initialized" else each
@@ -52,9 +55,8 @@ def _status(conditions: list[dict[str, str]]) -> str:
 
 @pytest.fixture
 def new(control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path) -> Iterator[NewShard]:
-    forwards = data_planes.connect_to(control_plane)
-    with running_operator(control_plane, namespace, tmp_path / "operator.log", connect_to=forwards):
-        yield NewShard(kubectl, namespace, Path(forwards.removeprefix("@")), "new")
+    with running_operator(control_plane, namespace, tmp_path / "operator.log", periods=PERIODS):
+        yield NewShard(kubectl, namespace, data_planes.forwards_file(control_plane), "new")
 
 
 def test_a_new_shard_that_cannot_start_takes_a_correction_and_one_that_has_started_refuses_it(

@@ -34,12 +34,16 @@ class Labelled(Clusters):
         items = {f"{each['kind']}/{each['metadata']['name']}": each for kind in found for each in kind}
         return {name: each for name, each in items.items() if _is_own(each)}
 
-    def label(self, name: str, *changes: str) -> None:
-        self.kubectl("label", name, "-n", self.namespace, "--overwrite", *changes)
+    def label(self, name: str, label: str, value: str | None) -> None:
+        """`name` is as in `objects`; None removes the label."""
+        self._patch(name, {"labels": {label: value}})
 
     def remove_owners(self, name: str) -> None:
-        patch = '[{"op":"remove","path":"/metadata/ownerReferences"}]'
-        self.kubectl("patch", name, "-n", self.namespace, "--type=json", "-p", patch)
+        self._patch(name, {"ownerReferences": None})
+
+    def _patch(self, name: str, metadata: dict[str, Any]) -> None:
+        patch = json.dumps({"metadata": metadata})
+        self.kubectl("patch", *name.split("/"), "-n", self.namespace, "--type=merge", "-p", patch)
 
     def wait_unchanged(self) -> None:
         """Until no object has changed during many polls."""
@@ -105,15 +109,15 @@ def writes_since(audit: AuditLog, mark: LogPosition, namespace: str) -> list[str
     ]
 
 
-@pytest.mark.parametrize("change", [f"{MANAGED_BY}-", f"{MANAGED_BY}=Helm"], ids=["removed", "changed"])
+@pytest.mark.parametrize("value", [None, "Helm"], ids=["removed", "changed"])
 def test_the_label_of_the_operator_is_put_back_on_every_kind(
-    labelled: Labelled, audit: AuditLog, change: str
+    labelled: Labelled, audit: AuditLog, value: str | None
 ) -> None:
     before = labelled.objects(*APPLIED)
     assert {name.partition("/")[0].lower() for name in before} >= {"service", "deployment", "secret", "cell"}
     mark = run_async(audit.mark())
     for name in before:
-        labelled.label(name, change)
+        labelled.label(name, MANAGED_BY, value)
 
     def has_labels() -> bool:
         now = labelled.objects(*APPLIED)
@@ -133,11 +137,13 @@ def test_the_label_of_the_operator_is_put_back_on_every_kind(
 
 
 @pytest.mark.parametrize(
-    "change",
-    [f"{MANAGED_BY}-", "multigres.com/cell=taken", "multigres.com/shard-"],
+    ("label", "value"),
+    [(MANAGED_BY, None), ("multigres.com/cell", "taken"), ("multigres.com/shard", None)],
     ids=["the operator's", "one of the selector", "one that names the shard"],
 )
-def test_labels_of_servers_and_their_volumes_are_put_back(labelled: Labelled, change: str) -> None:
+def test_labels_of_servers_and_their_volumes_are_put_back(
+    labelled: Labelled, label: str, value: str | None
+) -> None:
     before = {
         name: each["metadata"]
         for name, each in labelled.objects("pod", "pvc").items()
@@ -145,7 +151,7 @@ def test_labels_of_servers_and_their_volumes_are_put_back(labelled: Labelled, ch
     }
     assert {name.partition("/")[0] for name in before} == {"Pod", "PersistentVolumeClaim"}
     for name in before:
-        labelled.label(name, change)
+        labelled.label(name, label, value)
 
     def is_restored() -> bool:
         now = {name: each["metadata"] for name, each in labelled.objects("pod", "pvc").items()}
@@ -154,7 +160,7 @@ def test_labels_of_servers_and_their_volumes_are_put_back(labelled: Labelled, ch
             for name, metadata in before.items()
         )
 
-    eventually(is_restored, f"the labels to be back after {change}")
+    eventually(is_restored, f"{label} to be back")
     eventually(labelled.is_healthy, "the cluster to be healthy")
 
 

@@ -1,34 +1,43 @@
-"""Evictions of server pods on a real API server: a primary is switched before its pod ends."""
+"""Evictions of server pods on a real API server: a primary is switched before its pod ends.
+
+Both tests share one cluster; each leaves it with three servers.
+"""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from steward.local.control_plane import ControlPlane
 from tests.multigres.support.operator import operator_with_webhooks
 from tests.multigres.support.rollout_cluster import GOOD, RolloutCluster
-from tests.multigres.support.topology_cluster import running_fake_data_plane
 from tests.multigres.support.waiting import eventually
+from tests.support import data_planes
 from tests.support.kubectl import Kubectl
 
 THREE = {"main": {"type": "readWrite", "replicasPerCell": 3, "cells": ["z1"]}}
 
 
-@pytest.fixture
-def drained(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+@pytest.fixture(scope="module")
+def shared(
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    long_namespace: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[RolloutCluster]:
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with operator_with_webhooks(control_plane, kubectl, long_namespace, log):
+        made = RolloutCluster(kubectl, long_namespace, data_planes.forwards_file(control_plane))
+        made.apply_image(GOOD, THREE, cells=[{"zone": "z1"}])
+        yield made
+
+
+@pytest.fixture
+def drained(shared: RolloutCluster) -> RolloutCluster:
     """A cluster of three servers that is ready."""
-    with running_fake_data_plane(control_plane, namespace, tmp_path) as forwards:
-        log = tmp_path / "operator.log"
-        with operator_with_webhooks(control_plane, kubectl, namespace, log, connect_to=f"@{forwards}"):
-            made = RolloutCluster(kubectl, namespace, forwards)
-            made.apply_image(GOOD, THREE)
-            made.wait_updated(GOOD, 3)
-            made.wait_primary()
-            eventually(lambda: made.shard["status"].get("primary"), "the status to name the primary")
-            yield made
+    shared.wait_updated(GOOD, 3)
+    shared.wait_primary()
+    eventually(lambda: shared.shard["status"].get("primary"), "the status to name the primary")
+    return shared
 
 
 def evict(cluster: RolloutCluster, pod: str) -> str:
@@ -36,7 +45,8 @@ def evict(cluster: RolloutCluster, pod: str) -> str:
     metadata = {"name": pod, "namespace": cluster.namespace}
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
     path = f"/api/v1/namespaces/{cluster.namespace}/pods/{pod}/eviction"
-    return cluster.kubectl.run("create", "--raw", path, "-f", "-", document=eviction)[1]
+    answer = cluster.kubectl.server.call("POST", path, eviction)
+    return "" if answer.status < 300 else str(answer.json()["message"])
 
 
 def test_a_drain_switches_the_primary_first_and_then_evicts_it(drained: RolloutCluster) -> None:

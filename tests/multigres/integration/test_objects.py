@@ -1,18 +1,31 @@
 """The objects of a cluster are accepted by a real API server that enforces Pod Security `restricted`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from steward.kube.crd.schema import definition
+from steward.kube.objects.kinds import Manifest
 from steward.multigres.api.kinds import CUSTOM_KINDS
+from tests.multigres.support.served_namespaces import new_namespaces
 from tests.multigres.support.tree import build_tree
+from tests.multigres.support.waiting import eventually
+from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
 SEEDS = sorted((ROOT / "tests" / "multigres" / "seeds").glob("*.yaml"))
+WAYS = ("apply", "apply --server-side", "create")
+
+
+@pytest.fixture(scope="module")
+def homes(api_server: ApiServer) -> Iterator[dict[str, str]]:
+    """A namespace for each way of creating objects."""
+    with new_namespaces(api_server, len(WAYS)) as found:
+        yield dict(zip(WAYS, found, strict=True))
 
 
 @pytest.mark.parametrize("custom", CUSTOM_KINDS, ids=lambda custom: custom.kind)
@@ -21,15 +34,15 @@ def test_a_definition_fits_into_the_annotation_of_client_side_apply(custom: obje
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"], ["create"]], ids=" ".join)
+@pytest.mark.parametrize("how", WAYS)
 def test_every_manifest_of_the_design_is_accepted(
-    kubectl: Kubectl, namespace: str, seed: Path, how: list[str]
+    kubectl: Kubectl, homes: dict[str, str], seed: Path, how: str
 ) -> None:
     manifest = yaml.safe_load(seed.read_text())
-    manifest["metadata"]["namespace"] = namespace
+    manifest["metadata"]["namespace"] = homes[how]
     # The manifests have no owner uids, which the API server requires.
     manifest["metadata"].pop("ownerReferences", None)
-    kubectl(*how, "--validate=strict", "-f", "-", document=manifest)
+    kubectl(*how.split(), "--validate=strict", "-f", "-", document=manifest)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +54,12 @@ def test_every_manifest_of_the_design_is_accepted(
     ],
 )
 def test_a_template_with_the_section_of_another_kind_is_rejected_even_without_strict_validation(
-    kubectl: Kubectl, namespace: str, kind: str, section: str, home: str
+    kubectl: Kubectl, long_namespace: str, kind: str, section: str, home: str
 ) -> None:
     manifest = {
         "apiVersion": "multigres.com/v1alpha1",
         "kind": kind,
-        "metadata": {"name": "wrong", "namespace": namespace},
+        "metadata": {"name": "wrong", "namespace": long_namespace},
         "spec": {section: {}},
     }
     assert f"{section} belongs into a {home}" in kubectl.expect_rejection(
@@ -81,22 +94,30 @@ def test_a_template_with_the_section_of_another_kind_is_rejected_even_without_st
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_schema_rules_reject_with_a_message(
-    kubectl: Kubectl, namespace: str, spec: object, sentence: str
+    kubectl: Kubectl, long_namespace: str, spec: object, sentence: str
 ) -> None:
     manifest = {
         "apiVersion": "multigres.com/v1alpha1",
         "kind": "MultigresCluster",
-        "metadata": {"name": "wrong", "namespace": namespace},
+        "metadata": {"name": "wrong", "namespace": long_namespace},
         "spec": spec,
     }
     assert sentence in kubectl.expect_rejection("create", "-f", "-", document=manifest)
+
+
+def is_running(workload: Manifest) -> bool:
+    found = workload.get("status", {})
+    if workload["kind"] == "Deployment":
+        conditions = {each["type"]: each["status"] for each in found.get("conditions", ())}
+        return conditions.get("Available") == "True"
+    return bool(found.get("readyReplicas") == workload["spec"]["replicas"])
 
 
 def test_a_whole_cluster_runs_in_a_restricted_namespace_and_a_second_apply_changes_nothing(
     kubectl: Kubectl, namespace: str
 ) -> None:
     kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
-    items = build_tree(namespace)
+    items = build_tree(namespace, cells=[{"zone": "z1"}])
     for item in items:
         # The parents of these objects do not exist here, and the garbage collector is real.
         item["metadata"].pop("ownerReferences", None)
@@ -105,14 +126,10 @@ def test_a_whole_cluster_runs_in_a_restricted_namespace_and_a_second_apply_chang
     first = json.loads(kubectl(*apply, document=tree))["items"]
     workloads = [i for i in items if i["kind"] in ("Deployment", "StatefulSet")]
     for item in workloads:
-        name = f"{item['kind'].lower()}/{item['metadata']['name']}"
-        condition = "Available" if item["kind"] == "Deployment" else None
-        wait_for = (
-            f"condition={condition}"
-            if condition
-            else f"jsonpath={{.status.readyReplicas}}={item['spec']['replicas']}"
+        name = (item["kind"].lower(), item["metadata"]["name"])
+        eventually(
+            lambda name=name: is_running(kubectl.json("get", *name, "-n", namespace)), f"{name} to run"
         )
-        kubectl("wait", "-n", namespace, f"--for={wait_for}", "--timeout=120s", name)
     second = json.loads(kubectl(*apply, document=tree))["items"]
     assert [i["metadata"].get("generation") for i in second] == [
         i["metadata"].get("generation") for i in first

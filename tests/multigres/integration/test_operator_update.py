@@ -1,5 +1,9 @@
-"""Clusters of a previous release move to the pods of a newer operator, as their update policies allow it."""
+"""Clusters of a previous release move to the pods of a newer operator, as their update policies allow it.
 
+All tests share the clusters: while no operator runs, each makes those that it needs clusters of a previous release.
+"""
+
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,33 +14,69 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres import reasons
 from steward.multigres.objects.versions import FIRST, NEWEST
 from steward.multigres.template_updates.notices import APPLY_NOW
+from tests.multigres.support.more_short_periods import EARLY_STATUS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.operator_update_scenario import (
+    CHILDREN,
     OperatorUpdateScenario,
     crashing_newer_gateways,
 )
-from tests.multigres.support.rollout_cluster import GOOD, TWO_POOLS, RolloutCluster
-from tests.multigres.support.topology_cluster import running_fake_data_plane
+from tests.multigres.support.rollout_cluster import GOOD, RolloutCluster
 from tests.multigres.support.waiting import eventually
+from tests.support import data_planes
 from tests.support.kubectl import Kubectl
 
-AUTOMATIC = ("first", "second")
+AUTOMATIC, MANUAL = ("first", "second"), ("manual", "declared")
+THREE = {"main": {"type": "readWrite", "replicasPerCell": 3, "cells": ["z1"]}}
+
+
+class UpdatedClusters(OperatorUpdateScenario):
+    """Clusters without servers, and one with three."""
+
+    def __init__(self, kubectl: Kubectl, namespace: str, forwards: Path) -> None:
+        super().__init__(kubectl, namespace)
+        self.servers = RolloutCluster(kubectl, namespace, forwards, "servers")
+
+    def create_all(self) -> None:
+        self.servers.apply_image(GOOD, THREE, cells=[{"zone": "z1"}])
+        for name in AUTOMATIC:
+            self.create(name)
+        for name in MANUAL:
+            self.create(name, templateChanges="Manual")
+        self.wait_ready(*AUTOMATIC, *MANUAL)
+        self.servers.wait_updated(GOOD, 3)
+
+    def set_first_version_of(self, *clusters: str) -> None:
+        """As a release without versions leaves the children: while no operator runs."""
+        patch = '{"spec":{"objectsVersion":null}}'
+        label = f"multigres.com/cluster in ({','.join(clusters)})"
+        for kind in CHILDREN:
+            for child in self.kubectl.json("get", kind, "-n", self.namespace, "-l", label)["items"]:
+                name = child["metadata"]["name"]
+                self.kubectl("patch", kind, name, "-n", self.namespace, "--type=merge", "-p", patch)
+
+
+@pytest.fixture(scope="module")
+def scenario(
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    long_namespace: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> UpdatedClusters:
+    """All clusters, of the newest version, and no operator."""
+    found = UpdatedClusters(kubectl, long_namespace, data_planes.forwards_file(control_plane))
+    log = tmp_path_factory.mktemp("earlier") / "operator.log"
+    with running_operator(control_plane, long_namespace, log, periods=EARLY_STATUS):
+        found.create_all()
+    assert found.versions("manual") == {NEWEST}, "a new cluster starts with the newest version"
+    return found
 
 
 @pytest.fixture
-def scenario(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> OperatorUpdateScenario:
-    """Three clusters of a previous release, and no operator."""
-    found = OperatorUpdateScenario(kubectl, namespace)
-    with running_operator(control_plane, namespace, tmp_path / "earlier.log"):
-        for name in AUTOMATIC:
-            found.create(name)
-        found.create("manual", templateChanges="Manual")
-        found.wait_ready(*AUTOMATIC, "manual")
-        assert found.versions("manual") == {NEWEST}, "a new cluster starts with the newest version"
-    found.set_first_version()
-    return found
+def earlier(scenario: UpdatedClusters) -> UpdatedClusters:
+    """The clusters without servers are of a previous release."""
+    scenario.set_first_version_of(*AUTOMATIC, *MANUAL)
+    return scenario
 
 
 def updates_command(control_plane: ControlPlane, namespace: str, *words: str) -> str:
@@ -46,7 +86,7 @@ def updates_command(control_plane: ControlPlane, namespace: str, *words: str) ->
     return result.output
 
 
-def wait_for_one_that_moves(scenario: OperatorUpdateScenario) -> tuple[str, str]:
+def wait_for_one_that_moves(scenario: UpdatedClusters) -> tuple[str, str]:
     """The cluster that moves, and the one that waits for it."""
 
     [moving] = eventually(scenario.moving, "one cluster to move")
@@ -54,45 +94,46 @@ def wait_for_one_that_moves(scenario: OperatorUpdateScenario) -> tuple[str, str]
 
 
 def test_an_upgrade_moves_one_cluster_at_a_time_and_a_bad_one_keeps_the_others_as_they_are(
-    control_plane: ControlPlane, kubectl: Kubectl, scenario: OperatorUpdateScenario, tmp_path: Path
+    control_plane: ControlPlane, kubectl: Kubectl, earlier: UpdatedClusters, tmp_path: Path
 ) -> None:
-    namespace = scenario.namespace
-    with crashing_newer_gateways(kubectl, namespace):
-        with running_operator(control_plane, namespace, tmp_path / "upgraded.log"):
-            moving, waiting = wait_for_one_that_moves(scenario)
-            message = scenario.wait_for_reason(waiting, reasons.WAITING_FOR_OTHER_CLUSTERS)["message"]
-            assert f"It applies after {namespace}/{moving};" in message
-            assert "It restarts 0 Postgres servers, 1 gateway, " in message
-            eventually(lambda: scenario.has_newer_gateways(moving), f"newer gateways of {moving}")
-            eventually(lambda: not scenario.is_ready(moving), f"{moving} to report that it is not ready")
-            listed = updates_command(control_plane, namespace)
-            assert f"{waiting} " in listed
-            assert f"{moving} " not in listed
-        with running_operator(control_plane, namespace, tmp_path / "restarted.log"):
+    scenario, namespace = earlier, earlier.namespace
+    with ExitStack() as stack:
+        with crashing_newer_gateways(kubectl, namespace):
+            with running_operator(control_plane, namespace, tmp_path / "upgraded.log", periods=EARLY_STATUS):
+                moving, waiting = wait_for_one_that_moves(scenario)
+                message = scenario.wait_for_reason(waiting, reasons.WAITING_FOR_OTHER_CLUSTERS)["message"]
+                assert f"It applies after {namespace}/{moving};" in message
+                assert "It restarts 0 Postgres servers, 1 gateway, " in message
+                eventually(lambda: scenario.has_newer_gateways(moving), f"newer gateways of {moving}")
+                eventually(lambda: not scenario.is_ready(moving), f"{moving} to report that it is not ready")
+                listed = updates_command(control_plane, namespace)
+                assert f"{waiting} " in listed
+                assert f"{moving} " not in listed
+            stack.enter_context(
+                running_operator(control_plane, namespace, tmp_path / "restarted.log", periods=EARLY_STATUS)
+            )
             scenario.wait_for_reason(waiting, reasons.WAITING_FOR_OTHER_CLUSTERS)
             assert scenario.moving() == [moving]
             assert scenario.versions(waiting) == {FIRST}
             assert not scenario.has_newer_gateways(waiting)
-    with (
-        running_operator(control_plane, namespace, tmp_path / "repaired.log"),
-        scenario.at_most_one_moves(),
-    ):
-        scenario.delete_gateway_pods(moving)
-        eventually(lambda: all(map(scenario.is_updated, AUTOMATIC)), "both clusters to be updated")
-        assert all(scenario.has_newer_gateways(name) for name in AUTOMATIC)
-        assert scenario.versions("manual") == {FIRST}
+        # Gateways no longer crash.
+        with scenario.at_most_one_moves():
+            scenario.delete_gateway_pods(moving)
+            eventually(lambda: all(map(scenario.is_updated, AUTOMATIC)), "both clusters to be updated")
+            assert all(scenario.has_newer_gateways(name) for name in AUTOMATIC)
+            assert scenario.versions("manual") == {FIRST}
 
 
 def test_a_manual_cluster_waits_until_the_update_is_accepted_by_command_or_in_the_spec(
-    control_plane: ControlPlane, scenario: OperatorUpdateScenario, tmp_path: Path
+    control_plane: ControlPlane, earlier: UpdatedClusters, tmp_path: Path
 ) -> None:
-    namespace = scenario.namespace
-    scenario.create("declared", templateChanges="Manual")
-    with running_operator(control_plane, namespace, tmp_path / "earlier.log"):
-        scenario.wait_ready("declared")
-    scenario.set_first_version()
+    scenario, namespace = earlier, earlier.namespace
     with running_operator(
-        control_plane, namespace, tmp_path / "upgraded.log", max_concurrent_cluster_updates="2"
+        control_plane,
+        namespace,
+        tmp_path / "upgraded.log",
+        periods=EARLY_STATUS,
+        max_concurrent_cluster_updates="2",
     ):
         eventually(lambda: all(map(scenario.is_updated, AUTOMATIC)), "the automatic clusters to be updated")
         waiting = scenario.wait_for_reason("manual", reasons.WAITING_FOR_APPROVAL)
@@ -114,21 +155,14 @@ def test_a_manual_cluster_waits_until_the_update_is_accepted_by_command_or_in_th
 
 
 def test_servers_are_replaced_one_at_a_time_before_the_slot_is_free(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+    control_plane: ControlPlane, scenario: UpdatedClusters, tmp_path: Path
 ) -> None:
-    scenario = OperatorUpdateScenario(kubectl, namespace)
-    with running_fake_data_plane(control_plane, namespace, tmp_path) as forwards:
-        servers = RolloutCluster(kubectl, namespace, forwards, "servers")
-        with running_operator(control_plane, namespace, tmp_path / "earlier.log", connect_to=f"@{forwards}"):
-            servers.apply_image(GOOD, TWO_POOLS)
-            servers.wait_updated(GOOD, 3)
-        scenario.set_first_version()
-        with running_operator(control_plane, namespace, tmp_path / "upgraded.log", connect_to=f"@{forwards}"):
-            scenario.wait_for_reason("servers", reasons.OPERATOR_UPDATE_IN_PROGRESS)
-            eventually(lambda: not scenario.reason("servers"), "the slot to be free")
-            probes = [
-                pod["spec"]["initContainers"][0]["readinessProbe"] for pod in servers.servers().values()
-            ]
-            assert len(probes) == 3
-            assert all("exec" in probe for probe in probes)
-            assert scenario.is_updated("servers")
+    scenario.set_first_version_of("servers")
+    with running_operator(control_plane, scenario.namespace, tmp_path / "upgraded.log", periods=EARLY_STATUS):
+        scenario.wait_for_reason("servers", reasons.OPERATOR_UPDATE_IN_PROGRESS)
+        eventually(lambda: not scenario.reason("servers"), "the slot to be free")
+        pods = scenario.servers.servers().values()
+        probes = [pod["spec"]["initContainers"][0]["readinessProbe"] for pod in pods]
+        assert len(probes) == 3
+        assert all("exec" in probe for probe in probes)
+        assert scenario.is_updated("servers")

@@ -15,7 +15,7 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from steward.multigres import names
 from steward.multigres.names import ShardPath
-from tests.multigres.support.clusters import small_cluster
+from tests.multigres.support.clusters import Clusters, small_cluster
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
@@ -184,10 +184,10 @@ def scenes(
             document = small_cluster(namespace, name, pool={"pvcDeletionPolicy": DELETE}, **admin)
             kubectl("apply", "--server-side", "--field-manager=user", "-f", "-", document=document)
         for name in found:
-            kubectl("wait", "mgc", name, "-n", namespace, "--for=condition=Ready", "--timeout=240s")
+            Clusters(kubectl, namespace).wait_ready(name)
     for name, loss in LOSSES.items():
         if loss.annotation:
-            kubectl("annotate", "mgc", name, "-n", namespace, loss.annotation)
+            kubectl("annotate", "mgc", name, "-n", namespace, "--overwrite", loss.annotation)
         for way in loss.ways:
             way(found[name])
         found[name].delete("mgc", name, loss.cascade)

@@ -1,11 +1,14 @@
 """Accounts in Postgres: a changed password reaches Postgres before it is published, also if the operator had crashed in
-between; an application that is to be no superuser gets its account when Postgres has it."""
+between; an application that is to be no superuser gets its account when Postgres has it.
+
+Both tests share one cluster; the first one needs the password that it was created with.
+"""
 
 import asyncio
 import base64
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -22,6 +25,7 @@ from tests.support.database_servers import DatabaseServer
 from tests.support.kubectl import Kubectl
 
 CLUSTER = "rotating"
+NO_WEB = {"multiadminWeb": {"spec": {"replicas": 0}}}
 
 
 class Superuser:
@@ -42,11 +46,16 @@ class Superuser:
         self.run(f"DROP ROLE {role}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def superuser(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path, postgres: DatabaseServer
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    long_namespace: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    postgres: DatabaseServer,
 ) -> Iterator[Superuser]:
     """With an operator that reaches the server under the names of all pods of the cluster."""
+    namespace, log = long_namespace, tmp_path_factory.mktemp("operator") / "operator.log"
     path = names.ShardPath(CLUSTER, "postgres", "default", "0-inf")
     service, pool = names.pool_headless(path, "main", "z1"), names.pool(path, "main", "z1")
     hosts = [f"{pool}-{number}.{service}.{namespace}.svc.cluster.local" for number in range(2)]
@@ -54,7 +63,7 @@ def superuser(
     connect_to = ",".join([data_planes.connect_to(control_plane), *forwards])
     found = Superuser(postgres)
     found.run("CREATE ROLE postgres SUPERUSER LOGIN")
-    with running_operator(control_plane, namespace, tmp_path / "operator.log", connect_to=connect_to):
+    with running_operator(control_plane, namespace, log, connect_to=connect_to):
         yield found
     found.run("DROP ROLE postgres")
 
@@ -90,23 +99,29 @@ class Passwords:
         )
 
 
-def until_primary(superuser: Superuser, kubectl: Kubectl, namespace: str) -> str:
-    """Creates the cluster; returns the first password of its superuser."""
-    kubectl("create", "-f", "-", document=small_cluster(namespace, CLUSTER))
-    first = str(eventually(Passwords(kubectl, namespace).published, "the connection Secret"))
+class ServingCluster(NamedTuple):
+    """A cluster with a primary, whose superuser has the password that the cluster was created with."""
+
+    namespace: str
+    first_password: str
+
+
+@pytest.fixture(scope="module")
+def cluster(superuser: Superuser, kubectl: Kubectl, long_namespace: str) -> ServingCluster:
+    kubectl("create", "-f", "-", document=small_cluster(long_namespace, CLUSTER, **NO_WEB))
+    first = str(eventually(Passwords(kubectl, long_namespace).published, "the connection Secret"))
     superuser.run(f"ALTER ROLE postgres PASSWORD '{first}'")
     eventually(
-        lambda: conditions(kubectl, namespace, CLUSTER).get("Available", {}).get("status") == "True",
+        lambda: conditions(kubectl, long_namespace, CLUSTER).get("Available", {}).get("status") == "True",
         "a primary",
     )
-    return first
+    return ServingCluster(long_namespace, first)
 
 
 def test_a_changed_password_is_published_when_postgres_accepts_it(
-    superuser: Superuser, kubectl: Kubectl, namespace: str
+    superuser: Superuser, kubectl: Kubectl, cluster: ServingCluster
 ) -> None:
-    passwords = Passwords(kubectl, namespace)
-    first = until_primary(superuser, kubectl, namespace)
+    passwords, first = Passwords(kubectl, cluster.namespace), cluster.first_password
 
     passwords.change("sécond")
     passwords.until_published("sécond")
@@ -128,17 +143,18 @@ def test_a_changed_password_is_published_when_postgres_accepts_it(
 
 
 def test_an_existing_cluster_opts_in_to_an_application_that_is_no_superuser(
-    superuser: Superuser, kubectl: Kubectl, namespace: str
+    superuser: Superuser, kubectl: Kubectl, cluster: ServingCluster
 ) -> None:
-    passwords = Passwords(kubectl, namespace)
-    first = until_primary(superuser, kubectl, namespace)
-    assert passwords.account(f"{CLUSTER}-app") == ("postgres", first)
+    namespace, passwords = cluster.namespace, Passwords(kubectl, cluster.namespace)
+    current = passwords.published()
+    assert superuser.accepts(current)
+    assert passwords.account(f"{CLUSTER}-app") == ("postgres", current)
 
     patch = json.dumps({"spec": {"applicationRole": "Owner"}})
     kubectl("patch", "mgc", CLUSTER, "-n", namespace, "--type=merge", "-p", patch)
     eventually(lambda: passwords.account(f"{CLUSTER}-app")[0] == "app", "the owner's account")
     assert superuser.accepts(passwords.published(), "app")
-    assert passwords.account(f"{CLUSTER}-superuser") == ("postgres", first)
+    assert passwords.account(f"{CLUSTER}-superuser") == ("postgres", current)
     status = kubectl.json("get", "mgc", CLUSTER, "-n", namespace)["status"]
     secret = status["roleSecrets"]["postgres/app"]
 

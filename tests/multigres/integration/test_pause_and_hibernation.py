@@ -1,13 +1,19 @@
-"""A cluster that is paused, and one that hibernates and wakes with the same volumes."""
+"""A cluster that is paused, and one that hibernates and wakes with the same volumes. Both tests share it."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
+from steward.local.control_plane import ControlPlane
 from tests.multigres.support.cluster_deletion import DeletedCluster, databases, two_server_cluster
+from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support.kubectl import Kubectl
 
 COMPONENT = "app.kubernetes.io/component"
 WORKLOADS = "deployment,statefulset"
+SLOW_GATEWAYS = {"podAnnotations": {"steward.local/delete-after": "3s"}}
 
 
 class OperatedCluster(DeletedCluster):
@@ -39,13 +45,34 @@ class OperatedCluster(DeletedCluster):
         return {claim["metadata"]["name"]: claim["metadata"]["uid"] for claim in self.all("pvc")}
 
 
-def test_a_paused_cluster_is_not_changed_and_a_hibernating_one_wakes_with_its_volumes(
-    operator: object, kubectl: Kubectl, namespace: str
-) -> None:
-    found = OperatedCluster(kubectl, namespace)
-    found.apply(two_server_cluster(namespace, databases=databases(policy="Delete")))
-    found.wait_ready()
+@pytest.fixture(scope="module")
+def shared(
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    long_namespace: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[OperatedCluster]:
+    """Its gateways take longer to end than they are given to drain."""
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with running_operator(control_plane, long_namespace, log):
+        made = OperatedCluster(kubectl, long_namespace)
+        spec = {
+            "cells": [{"zone": "z1", "spec": {"multiGateway": SLOW_GATEWAYS}}],
+            "databases": databases(policy="Delete"),
+        }
+        made.apply(two_server_cluster(long_namespace, **spec))
+        yield made
 
+
+@pytest.fixture
+def found(shared: OperatedCluster) -> OperatedCluster:
+    shared.wait_ready()
+    return shared
+
+
+def test_a_paused_cluster_is_not_changed_and_a_hibernating_one_wakes_with_its_volumes(
+    found: OperatedCluster, kubectl: Kubectl
+) -> None:
     found.patch('{"paused":true}')
     paused = found.wait_phase("Paused")
     assert paused["message"].startswith("paused since ")
@@ -55,7 +82,7 @@ def test_a_paused_cluster_is_not_changed_and_a_hibernating_one_wakes_with_its_vo
     gateway = next(
         item for item in found.all("deployment") if "gateway" in item["metadata"]["labels"][COMPONENT]
     )
-    kubectl("delete", "deployment", gateway["metadata"]["name"], "-n", namespace)
+    kubectl("delete", "deployment", gateway["metadata"]["name"], "-n", found.namespace)
     generation = found.get("mgc", "mini")["metadata"]["generation"]
     eventually(
         lambda: found.get("mgc", "mini")["status"]["observedGeneration"] == generation,
@@ -78,13 +105,8 @@ def test_a_paused_cluster_is_not_changed_and_a_hibernating_one_wakes_with_its_vo
     assert found.volumes() == volumes
 
 
-def test_a_cluster_whose_gateways_take_time_to_end_hibernates(
-    operator: object, kubectl: Kubectl, namespace: str
-) -> None:
-    found = OperatedCluster(kubectl, namespace)
-    slow = {"podAnnotations": {"steward.local/delete-after": "5s"}}
-    found.apply(two_server_cluster(namespace, cells=[{"zone": "z1", "spec": {"multiGateway": slow}}]))
-    found.wait_ready()
+def test_a_cluster_whose_gateways_take_time_to_end_hibernates(found: OperatedCluster) -> None:
+    assert "multigateway" in found.running()
     found.patch('{"hibernation":true}')
     found.wait_phase("Hibernated")
     eventually(lambda: found.running() == {"toposerver"}, "everything but etcd to stop")

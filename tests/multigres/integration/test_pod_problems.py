@@ -15,6 +15,7 @@ from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from steward.local.kwok.pods import POD
 from tests.multigres.support.clusters import small_cluster
+from tests.multigres.support.idle_clusters import NO_WEB, idle_cluster
 from tests.multigres.support.nodes_and_classes import LATE_ZONE, apply, node
 from tests.multigres.support.operator import remove_finalizers, running_operator
 from tests.multigres.support.waiting import eventually
@@ -45,12 +46,13 @@ def home(
 @pytest.fixture(scope="module")
 def grown(home: str, manual_class: str, late_node: str, kubectl: Kubectl) -> None:
     """All clusters of this file at once: what takes a while takes it for all of them."""
+    late = {"zone": LATE_ZONE, "spec": {"multiGateway": {"replicas": 1}}}
     own = {"type": "filesystem", "pgbackrestTLS": {"secretName": "own-tls"}}
     items = [
-        small_cluster(home, "steady"),
-        small_cluster(home, "unbound", pool={"storage": {"size": "1Gi", "class": manual_class}}),
-        small_cluster(home, "homeless", cells=[{"zone": LATE_ZONE}]),
-        small_cluster(home, "unsigned", backup=own),
+        small_cluster(home, "steady", **NO_WEB),
+        small_cluster(home, "unbound", pool={"storage": {"size": "1Gi", "class": manual_class}}, **NO_WEB),
+        idle_cluster(home, "homeless", cells=[late]),
+        small_cluster(home, "unsigned", backup=own, **NO_WEB),
     ]
     kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": items})
 

@@ -1,12 +1,11 @@
 """A cluster in two cells without `spec.backup`: one pod serves the repository to the servers of both.
 
-The servers of the fake data plane elect no primary if they start from different repositories.
+The servers of the fake data plane elect no primary if they start from different repositories. Each test has a cluster
+in a namespace of its own; both share one operator.
 """
 
 import base64
-import secrets
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -15,9 +14,11 @@ from steward.local.control_plane import ControlPlane
 from steward.multigres import names
 from steward.multigres.names import ShardPath
 from tests.multigres.support.backed_up_cluster import BackedUpCluster
+from tests.multigres.support.more_short_periods import QUICK_BACKUPS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
+from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 
 PATH = ShardPath("shop", "postgres", "default", "0-inf")
@@ -25,13 +26,25 @@ HOST, SHARD = names.repository_host(PATH), names.shard(PATH)
 TWO_CELLS = {"cells": [{"zone": "z1"}, {"zone": "z2"}], "pool": {"replicasPerCell": 1}}
 
 
+@pytest.fixture(scope="module")
+def homes(
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    api_server: ApiServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[str]]:
+    """Two namespaces of one operator; a test takes the last one."""
+    made = [namespaces.create_namespace(api_server) for _ in range(2)]
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with running_operator(control_plane, ",".join(made), log, periods=QUICK_BACKUPS):
+        yield list(made)
+    for name in made:
+        namespaces.release_namespace(api_server, name)
+
+
 @pytest.fixture
-def shop(control_plane: ControlPlane, kubectl: Kubectl, tmp_path: Any) -> Iterator[BackedUpCluster]:
-    name = f"repository-{secrets.token_hex(4)}"
-    kubectl("create", "namespace", name)
-    with running_operator(control_plane, name, tmp_path / "operator.log"):
-        yield BackedUpCluster(kubectl, name)
-    namespaces.release_namespace(kubectl.server, name)
+def shop(homes: list[str], kubectl: Kubectl) -> BackedUpCluster:
+    return BackedUpCluster(kubectl, homes.pop())
 
 
 def servers(shop: BackedUpCluster) -> list[str]:

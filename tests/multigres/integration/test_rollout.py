@@ -1,9 +1,9 @@
 """Pods of running shards are replaced and removed one at a time, with primaries of the fake data plane.
 
-Each test has its own cluster; all share one operator and one fake data plane.
+All tests but the last share one cluster: each begins when it is well, with the pools that it needs, and rolls it to
+another image or scales it.
 """
 
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,29 @@ from typing import Any
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from steward.local.kwok.pods import POD
 from steward.testkit import AuditLog
+from tests.multigres.support.more_short_periods import EARLY_STATUS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.rollout_cluster import BAD, BETTER, GOOD, TWO_POOLS, RolloutCluster
-from tests.multigres.support.topology_cluster import running_fake_data_plane
+from tests.multigres.support.shared_rollout_cluster import SharedRolloutCluster, crashing_bad_image
 from tests.multigres.support.waiting import eventually, run_async
+from tests.support import data_planes
 from tests.support.kubectl import Kubectl
+
+PERIODS = {
+    **EARLY_STATUS,
+    "steward.multigres.servers.grace:GRACE_SECONDS": 5.0,
+    "steward.multigres.rollout.pods:DOWN_SECONDS": 2.0,
+    "steward.multigres.rollout.switching:SPACING_SECONDS": 1.0,
+    "steward.multigres.controllers.common.primary_switches:RETRY_SECONDS": 1.0,
+}
+
+
+MAIN, SIDE = TWO_POOLS["main"], TWO_POOLS["side"]
+
+
+def with_servers(pool: dict[str, Any], replicas: int) -> dict[str, Any]:
+    return {**pool, "replicasPerCell": replicas}
 
 
 @pytest.fixture(scope="module")
@@ -27,124 +43,86 @@ def forwards(
     long_namespace: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Path]:
-    directory = tmp_path_factory.mktemp("data-plane")
-    with (
-        running_fake_data_plane(control_plane, long_namespace, directory) as found,
-        running_operator(control_plane, long_namespace, directory / "operator.log", connect_to=f"@{found}"),
-    ):
-        yield found
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with running_operator(control_plane, long_namespace, log, periods=PERIODS):
+        yield data_planes.forwards_file(control_plane)
 
 
-def ready_cluster(
-    kubectl: Kubectl, namespace: str, forwards: Path, name: str, pools: dict[str, Any]
-) -> RolloutCluster:
-    """A cluster that is ready and has a primary."""
-    made = RolloutCluster(kubectl, namespace, forwards, name)
-    made.apply_image(GOOD, pools)
-    made.wait_updated(GOOD, sum(pool["replicasPerCell"] for pool in pools.values()))
-    made.wait_primary()
+@pytest.fixture(scope="module")
+def shared(kubectl: Kubectl, long_namespace: str, forwards: Path) -> SharedRolloutCluster:
+    """A cluster of three servers in two pools."""
+    made = SharedRolloutCluster(kubectl, long_namespace, forwards, "shared")
+    made.apply_max_connections(150)
+    made.scale(TWO_POOLS)
+    made.wait_settled()
     return made
 
 
+@pytest.fixture
+def cluster(shared: SharedRolloutCluster) -> Iterator[SharedRolloutCluster]:
+    """The same, without faults at the end."""
+    yield shared
+    shared.clear_everything()
+
+
+@pytest.fixture
+def three_servers(cluster: SharedRolloutCluster) -> SharedRolloutCluster:
+    """Ready, with a primary."""
+    cluster.scale(TWO_POOLS)
+    cluster.wait_settled()
+    return cluster
+
+
+def test_while_the_primary_is_unknown_no_pod_is_replaced(three_servers: SharedRolloutCluster) -> None:
+    """The first test: for a minute after a switch the operator waits for an election."""
+    before = three_servers.uids()
+    three_servers.inject_faults("no-primary")
+    eventually(lambda: not three_servers.shard["status"].get("primary"), "the primary to be unknown")
+    three_servers.roll()
+    condition = three_servers.wait_shard_condition("RollingUpdate", "PrimaryUnknown")
+    assert "multigres.com/force-rollout" in condition["message"]
+    assert "(since " in condition["message"]
+    assert three_servers.uids() == before
+    three_servers.clear_faults()
+    three_servers.wait_settled()
+
+
 def test_a_new_image_replaces_pods_by_eviction_one_at_a_time_and_the_primary_last(
-    control_plane: ControlPlane, kubectl: Kubectl, long_namespace: str, forwards: Path
+    control_plane: ControlPlane, long_namespace: str, three_servers: SharedRolloutCluster
 ) -> None:
-    rolled = ready_cluster(kubectl, long_namespace, forwards, "rolled", TWO_POOLS)
-    primary, before = rolled.primary(), rolled.uids()
+    primary, before = three_servers.primary(), three_servers.uids()
     audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
     mark = run_async(audit.mark())
-    rolled.apply_image(BETTER, TWO_POOLS)
-    rolled.wait_updated(BETTER, 3)
+    three_servers.roll()
+    three_servers.wait_settled()
     evicted = evicted_since(control_plane, mark, long_namespace)
     assert sorted(evicted) == sorted(before)
     assert evicted[-1] == primary
-    assert rolled.primary() != primary, "it was switched before"
-    assert not set(rolled.uids().values()) & set(before.values())
+    assert three_servers.primary() != primary, "it was switched before"
+    assert not set(three_servers.uids().values()) & set(before.values())
 
 
 @pytest.fixture
 def bad_image(kubectl: Kubectl, long_namespace: str) -> Iterator[None]:
-    """Pods of the bad image crash: the stages of the local control plane read an annotation, and a policy sets it."""
-    name = f"bad-image-{secrets.token_hex(4)}"
-    policy = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": name},
-        "spec": {
-            "failurePolicy": "Fail",
-            "reinvocationPolicy": "Never",
-            "matchConstraints": {
-                "resourceRules": [
-                    {
-                        "apiGroups": [""],
-                        "apiVersions": ["v1"],
-                        "resources": ["pods"],
-                        "operations": ["CREATE"],
-                    }
-                ]
-            },
-            "matchConditions": [
-                {"name": "here", "expression": f"request.namespace == '{long_namespace}'"},
-                {
-                    "name": "bad",
-                    "expression": "has(object.spec.initContainers) && "
-                    f"object.spec.initContainers.exists(c, c.image == '{BAD}')",
-                },
-            ],
-            "mutations": [
-                {
-                    "patchType": "ApplyConfiguration",
-                    "applyConfiguration": {
-                        "expression": "Object{metadata: Object.metadata{annotations: "
-                        f"{{'{POD}': 'crash-loop'}}}}}}"
-                    },
-                }
-            ],
-        },
-    }
-    binding = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": name},
-        "spec": {"policyName": name},
-    }
-    kubectl("create", "-f", "-", document={"apiVersion": "v1", "kind": "List", "items": [policy, binding]})
-    eventually(lambda: _is_marked(kubectl, long_namespace), "the policy to be active")
-    yield
-    kubectl("delete", f"mutatingadmissionpolicy/{name}", f"mutatingadmissionpolicybinding/{name}")
-
-
-def _is_marked(kubectl: Kubectl, namespace: str) -> bool:
-    tried = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "tried", "namespace": namespace},
-        "spec": {
-            "initContainers": [{"name": "a", "image": BAD}],
-            "containers": [{"name": "b", "image": "b"}],
-        },
-    }
-    made = kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", document=tried)
-    return POD in made
+    with crashing_bad_image(kubectl, long_namespace):
+        yield
 
 
 def test_a_bad_image_stops_at_the_first_pod_and_a_better_one_repairs_it(
-    kubectl: Kubectl, long_namespace: str, forwards: Path, bad_image: None
+    three_servers: SharedRolloutCluster, bad_image: None
 ) -> None:
-    stopped = ready_cluster(kubectl, long_namespace, forwards, "stopped", TWO_POOLS)
-    primary = stopped.primary()
-    stopped.apply_image(BAD, TWO_POOLS)
-    condition = stopped.wait_shard_condition("RollingUpdate", "RolloutStopped")
+    primary = three_servers.primary()
+    three_servers.apply_bad_image()
+    condition = three_servers.wait_shard_condition("RollingUpdate", "RolloutStopped")
     assert "CrashLoopBackOff" in condition["message"]
-    assert stopped.images() == [GOOD, GOOD, BAD]
-    assert stopped.servers()[primary]["spec"]["initContainers"][0]["image"] == GOOD
-    eventually(lambda: stopped.shard_condition("Degraded")["status"] == "True", "the Shard to be degraded")
-    stopped.apply_image(BETTER, TWO_POOLS)
-    stopped.wait_updated(BETTER, 3)
-    assert stopped.shard_condition("Degraded")["status"] == "False"
-
-
-ONE_POOL = {"main": {"type": "readWrite", "replicasPerCell": 3, "cells": ["z1"]}}
+    assert three_servers.count_images() == {three_servers.image: 2, BAD: 1}
+    assert three_servers.servers()[primary]["spec"]["initContainers"][0]["image"] == three_servers.image
+    eventually(
+        lambda: three_servers.shard_condition("Degraded")["status"] == "True", "the Shard to be degraded"
+    )
+    three_servers.roll()
+    three_servers.wait_settled()
+    assert three_servers.shard_condition("Degraded")["status"] == "False"
 
 
 def evicted_since(control_plane: ControlPlane, mark: Any, namespace: str) -> list[str]:
@@ -157,64 +135,41 @@ def evicted_since(control_plane: ControlPlane, mark: Any, namespace: str) -> lis
     ]
 
 
-def test_while_the_primary_is_unknown_no_pod_is_replaced(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
-) -> None:
-    unknown = ready_cluster(kubectl, long_namespace, forwards, "unknown", TWO_POOLS)
-    before = unknown.uids()
-    unknown.inject_faults("no-primary")
-    eventually(lambda: not unknown.shard["status"].get("primary"), "the primary to be unknown")
-    unknown.apply_image(BETTER, TWO_POOLS)
-    condition = unknown.wait_shard_condition("RollingUpdate", "PrimaryUnknown")
-    assert "multigres.com/force-rollout" in condition["message"]
-    assert "(since " in condition["message"]
-    assert unknown.uids() == before
-    unknown.clear_faults()
-    unknown.wait_updated(BETTER, 3)
-
-
 def test_without_multiadmin_a_rollout_waits_until_the_annotation_forces_it(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
+    three_servers: SharedRolloutCluster,
 ) -> None:
-    blind = ready_cluster(kubectl, long_namespace, forwards, "blind", TWO_POOLS)
-    before = blind.uids()
-    blind.inject_faults("multiadmin-away")
-    blind.apply_image(BETTER, TWO_POOLS)
-    condition = blind.wait_shard_condition("RollingUpdate", "StateUnknown")
+    before = three_servers.uids()
+    three_servers.inject_faults("multiadmin-away")
+    _, new = three_servers.roll()
+    condition = three_servers.wait_shard_condition("RollingUpdate", "StateUnknown")
     assert "multiadmin does not report the state of Postgres" in condition["message"]
-    replaced = [name for name, uid in blind.uids().items() if uid != before[name]]
+    replaced = [name for name, uid in three_servers.uids().items() if uid != before[name]]
     assert len(replaced) <= 1, "only one by a report from before, which may be ten seconds old"
-    blind.annotate_shard("multigres.com/force-rollout=true")
-    eventually(lambda: blind.images() == [BETTER] * 3, "the annotation to force the rollout")
-    blind.clear_faults()
-    blind.wait_updated(BETTER, 3)
+    three_servers.annotate_shard("multigres.com/force-rollout=true")
+    eventually(lambda: three_servers.count_images() == {new: 3}, "the annotation to force the rollout")
+    three_servers.clear_faults()
+    three_servers.wait_settled()
 
 
-def test_a_refused_switch_keeps_the_primary_until_it_is_possible(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
-) -> None:
-    refused = ready_cluster(kubectl, long_namespace, forwards, "refused", TWO_POOLS)
-    primary, before = refused.primary(), refused.uids()
-    refused.inject_faults("switch-refused")
-    refused.apply_image(BETTER, TWO_POOLS)
-    condition = refused.wait_shard_condition("RollingUpdate", "PrimarySwitchRefused")
+def test_a_refused_switch_keeps_the_primary_until_it_is_possible(three_servers: SharedRolloutCluster) -> None:
+    primary, before = three_servers.primary(), three_servers.uids()
+    three_servers.inject_faults("switch-refused")
+    old, new = three_servers.roll()
+    condition = three_servers.wait_shard_condition("RollingUpdate", "PrimarySwitchRefused")
     assert "the switch was refused" in condition["message"]
-    assert refused.images() == [GOOD, BETTER, BETTER]
-    assert refused.uids()[primary] == before[primary]
-    refused.clear_faults()
-    refused.wait_updated(BETTER, 3)
-    assert refused.primary() != primary
+    assert three_servers.count_images() == {old: 1, new: 2}
+    assert three_servers.uids()[primary] == before[primary]
+    three_servers.clear_faults()
+    three_servers.wait_settled()
+    assert three_servers.primary() != primary
 
 
-def test_the_next_pod_waits_until_the_last_one_streams(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
-) -> None:
-    slow = ready_cluster(kubectl, long_namespace, forwards, "slow", ONE_POOL)
-    standbys = sorted(set(slow.servers()) - {slow.primary()}, reverse=True)
-    first, others = standbys[0], {name: uid for name, uid in slow.uids().items() if name != standbys[0]}
+def test_the_next_pod_waits_until_the_last_one_streams(three_servers: SharedRolloutCluster) -> None:
+    slow, pods = three_servers, three_servers.uids()
+    first = min(set(pods) - {slow.primary()}, key=replacement_order)
     slow.inject_server_faults(f"slow-postgres@{first}")
-    slow.apply_image(BETTER, ONE_POOL)
-    eventually(lambda: slow.images() == [GOOD, GOOD, BETTER], "the first pod to be replaced")
+    old, new = slow.roll()
+    eventually(lambda: slow.count_images() == {old: 2, new: 1}, "the first pod to be replaced")
     slow.inject_server_faults(f"never-streams@{first}")
     eventually(
         lambda: (
@@ -222,137 +177,129 @@ def test_the_next_pod_waits_until_the_last_one_streams(
         ),
         "the rollout to wait for the standby",
     )
-    assert {name: uid for name, uid in slow.uids().items() if name != first} == others
+    assert {name for name, uid in slow.uids().items() if uid != pods[name]} == {first}
     slow.clear_server_faults()
-    slow.wait_updated(BETTER, 3)
+    slow.wait_settled()
+
+
+def replacement_order(pod: str) -> tuple[str, int]:
+    """Pool by pool, the highest ordinal first."""
+    pool, _, ordinal = pod.rpartition("-")
+    return pool, -int(ordinal)
 
 
 def test_a_correction_gets_through_when_postgres_is_down_everywhere(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
+    three_servers: SharedRolloutCluster,
 ) -> None:
-    down = ready_cluster(kubectl, long_namespace, forwards, "down", ONE_POOL)
-    down.inject_server_faults("postgres-down")
-    eventually(lambda: not down.shard["status"].get("primary"), "the primary to be gone")
-    down.apply_image(BETTER, ONE_POOL)
-    eventually(lambda: down.images() == [BETTER] * 3, "every pod to be replaced")
-    down.clear_server_faults()
-    down.wait_updated(BETTER, 3)
+    three_servers.inject_server_faults("postgres-down")
+    eventually(lambda: not three_servers.shard["status"].get("primary"), "the primary to be gone")
+    _, new = three_servers.roll()
+    eventually(lambda: three_servers.count_images() == {new: 3}, "every pod to be replaced")
+    three_servers.clear_server_faults()
+    three_servers.wait_settled()
+
+
+def test_a_lowered_setting_is_refused_and_a_raised_one_rolls(three_servers: SharedRolloutCluster) -> None:
+    tuned, before = three_servers, three_servers.uids()
+    assert tuned.mounted_settings() == "max_connections = 150\n"
+    tuned.apply_max_connections(120)
+    condition = tuned.wait_shard_condition("PostgresConfigRefused", "SettingsLowered")
+    assert "lowers max_connections from 150 to 120" in condition["message"]
+    assert (tuned.mounted_settings(), tuned.uids()) == ("max_connections = 150\n", before)
+    tuned.apply_max_connections(200)
+    eventually(lambda: not set(tuned.uids().values()) & set(before.values()), "every pod to be replaced")
+    tuned.wait_settled()
+    assert tuned.mounted_settings() == "max_connections = 200\n"
+    assert tuned.shard_condition("PostgresConfigRefused") is None
 
 
 def test_scaling_down_switches_a_primary_that_is_to_leave(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
+    kubectl: Kubectl, long_namespace: str, cluster: SharedRolloutCluster
 ) -> None:
-    few = {"type": "readWrite", "replicasPerCell": 1, "cells": ["z1"]}
-    pools = {"first": few, "second": {**few, "replicasPerCell": 2}}
-    smaller = ready_cluster(kubectl, long_namespace, forwards, "smaller", pools)
-    [leaving] = [name for name in smaller.servers() if "-first-" in name]
-    smaller.make_primary(leaving)
-    smaller.wait_updated(GOOD, 3)
-    smaller.apply_image(GOOD, {**pools, "first": {**few, "replicasPerCell": 0}})
-    smaller.wait_updated(GOOD, 2)
-    assert leaving not in smaller.servers()
-    assert smaller.wait_primary() != leaving
-    assert smaller.shard_condition("ScaleDownPending") is None
-    assert "PrimarySwitchRequested" in event_reasons(kubectl, long_namespace, smaller)
+    cluster.scale({"main": with_servers(MAIN, 1), "side": with_servers(SIDE, 2)})
+    cluster.wait_settled()
+    [leaving] = [name for name in cluster.servers() if "-main-" in name]
+    cluster.make_primary(leaving)
+    cluster.wait_settled()
+    cluster.scale({"main": with_servers(MAIN, 0), "side": with_servers(SIDE, 2)})
+    cluster.wait_settled()
+    assert leaving not in cluster.servers()
+    assert cluster.wait_primary() != leaving
+    assert cluster.shard_condition("ScaleDownPending") is None
+    requested = event_notes(kubectl, long_namespace, cluster, "PrimarySwitchRequested")
+    assert any(f"from {leaving} to another server: its server is removed" in note for note in requested)
 
 
-def test_a_server_that_the_durability_policy_needs_stays(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
+def test_a_pool_does_not_leave_while_a_server_that_stays_is_not_ready(
+    kubectl: Kubectl, long_namespace: str, cluster: SharedRolloutCluster
 ) -> None:
-    durable = ready_cluster(kubectl, long_namespace, forwards, "durable", ONE_POOL)
-    durable.apply_image(GOOD, {"main": {**ONE_POOL["main"], "replicasPerCell": 1}})
-    condition = durable.wait_shard_condition("ScaleDownPending", "DurabilityWouldBreak")
+    staying = {"side": with_servers(SIDE, 3)}
+    cluster.scale({**staying, "main": with_servers(MAIN, 1)})
+    cluster.wait_settled()
+    standby = next(
+        name for name in sorted(cluster.servers()) if name != cluster.primary() and "-side-" in name
+    )
+    cluster.inject_server_faults(f"never-streams@{standby}")
+    kubectl("delete", "pod", standby, "-n", long_namespace)
+    before = set(cluster.servers()) | {standby}
+    cluster.scale(staying)
+    condition = cluster.wait_shard_condition("ScaleDownPending", "ServersNotReady")
+    assert f"Postgres of {standby} is ready" in condition["message"]
+    assert set(cluster.servers()) == before
+    cluster.clear_server_faults()
+    cluster.wait_settled()
+
+
+def test_a_server_that_the_durability_policy_needs_stays(cluster: SharedRolloutCluster) -> None:
+    cluster.scale({"side": with_servers(SIDE, 3)})
+    cluster.wait_settled()
+    cluster.scale({"side": with_servers(SIDE, 1)})
+    condition = cluster.wait_shard_condition("ScaleDownPending", "DurabilityWouldBreak")
     assert "the durability policy needs 2 servers" in condition["message"]
-    assert len(durable.servers()) == 2
-    durable.apply_image(GOOD, {"main": {**ONE_POOL["main"], "replicasPerCell": 2}})
-    durable.wait_updated(GOOD, 2)
-    assert durable.shard_condition("ScaleDownPending") is None
+    assert len(cluster.servers()) == 2
+    cluster.scale({"side": with_servers(SIDE, 2)})
+    cluster.wait_settled()
+    assert cluster.shard_condition("ScaleDownPending") is None
 
 
-def test_servers_of_a_removed_pool_leave_one_at_a_time_after_a_switch(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
-) -> None:
-    pools = {name: {**TWO_POOLS[name], "replicasPerCell": 2} for name in TWO_POOLS}
-    cluster = ready_cluster(kubectl, long_namespace, forwards, "handover", pools)
+def test_servers_of_a_removed_pool_leave_one_at_a_time_after_a_switch(cluster: SharedRolloutCluster) -> None:
+    pools = {"main": with_servers(MAIN, 2), "side": with_servers(SIDE, 2)}
+    cluster.scale(pools)
+    cluster.wait_settled()
     removed = cluster.pool_of(cluster.primary())
     kept = next(name for name in pools if name != removed)
     stays = {name for name in cluster.servers() if cluster.pool_of(name) == kept}
     lowest = min(set(cluster.servers()) - stays)
     # The first of the two leaves; the orchestrators cannot drop it from the cohort while nothing takes writes.
     cluster.inject_faults("switch-refused")
-    cluster.apply_image(GOOD, {kept: pools[kept]})
+    cluster.scale({kept: pools[kept]})
     condition = cluster.wait_shard_condition("ScaleDownPending", "PrimarySwitchRefused")
     assert "multigres.com/force-delete" in condition["message"]
     assert {*stays, lowest} <= set(cluster.servers())
     cluster.clear_faults()
     eventually(lambda: set(cluster.servers()) == stays, f"pool {removed} to be removed")
-    cluster.wait_updated(GOOD, 2)
+    cluster.wait_settled()
     assert cluster.wait_primary() in stays
     assert cluster.shard_condition("ScaleDownPending") is None
-
-
-def test_a_pool_does_not_leave_while_a_server_that_stays_is_not_ready(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
-) -> None:
-    pools = {"main": {**TWO_POOLS["main"], "replicasPerCell": 3}, "side": TWO_POOLS["side"]}
-    waiting = ready_cluster(kubectl, long_namespace, forwards, "waiting", pools)
-    standby = next(name for name in sorted(waiting.servers()) if name != waiting.primary() and "main" in name)
-    waiting.inject_server_faults(f"never-streams@{standby}")
-    kubectl("delete", "pod", standby, "-n", long_namespace)
-    before = set(waiting.servers()) | {standby}
-    waiting.apply_image(GOOD, {"main": pools["main"]})
-    condition = waiting.wait_shard_condition("ScaleDownPending", "ServersNotReady")
-    assert f"Postgres of {standby} is ready" in condition["message"]
-    assert set(waiting.servers()) == before
-    waiting.clear_server_faults()
-    waiting.wait_updated(GOOD, 3)
-
-
-def test_a_lowered_setting_is_refused_and_a_raised_one_rolls(
-    kubectl: Kubectl, long_namespace: str, forwards: Path
-) -> None:
-    def apply_settings(value: int) -> None:
-        data = {"postgresql.conf": f"max_connections = {value}\n"}
-        metadata = {"name": "settings", "namespace": long_namespace}
-        manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-        kubectl("apply", "-f", "-", document=manifest)
-
-    def mounted() -> str:
-        copy = f"{tuned.shard_name}-postgres-config"
-        found = kubectl.json("get", "configmap", copy, "-n", long_namespace)
-        return str(found["data"]["postgresql.conf"])
-
-    apply_settings(150)
-    tuned = RolloutCluster(kubectl, long_namespace, forwards, "tuned")
-    settings = {"postgresConfigRef": {"name": "settings", "key": "postgresql.conf"}}
-    tuned.apply_image(GOOD, ONE_POOL, settings)
-    tuned.wait_updated(GOOD, 3)
-    assert mounted() == "max_connections = 150\n"
-    before = tuned.uids()
-    apply_settings(120)
-    condition = tuned.wait_shard_condition("PostgresConfigRefused", "SettingsLowered")
-    assert "lowers max_connections from 150 to 120" in condition["message"]
-    assert (mounted(), tuned.uids()) == ("max_connections = 150\n", before)
-    apply_settings(200)
-    eventually(lambda: not set(tuned.uids().values()) & set(before.values()), "every pod to be replaced")
-    tuned.wait_updated(GOOD, 3)
-    assert mounted() == "max_connections = 200\n"
-    assert tuned.shard_condition("PostgresConfigRefused") is None
 
 
 def test_the_only_server_of_a_shard_is_replaced_with_an_event(
     kubectl: Kubectl, long_namespace: str, forwards: Path
 ) -> None:
-    pools = {"main": {**ONE_POOL["main"], "replicasPerCell": 1}}
+    pools = {"main": with_servers(MAIN, 1)}
     single = RolloutCluster(kubectl, long_namespace, forwards, "single")
     single.apply_image(GOOD, pools)
     eventually(lambda: single.images() == [GOOD], "the server to run")
     single.wait_shard_condition("RollingUpdate", "PodsUpToDate")
     single.apply_image(BETTER, pools)
     eventually(lambda: single.images() == [BETTER], "the server to be replaced")
-    eventually(lambda: "RestartingOnlyServer" in event_reasons(kubectl, long_namespace, single), "the event")
+    eventually(lambda: event_notes(kubectl, long_namespace, single, "RestartingOnlyServer"), "the event")
 
 
-def event_reasons(kubectl: Kubectl, namespace: str, made: RolloutCluster) -> set[str]:
+def event_notes(kubectl: Kubectl, namespace: str, made: RolloutCluster, reason: str) -> list[str]:
     events = kubectl.json("get", "events.events.k8s.io", "-n", namespace)["items"]
-    return {event["reason"] for event in events if event["regarding"]["name"] == made.shard_name}
+    return [
+        event["note"]
+        for event in events
+        if event["reason"] == reason and event["regarding"]["name"] == made.shard_name
+    ]

@@ -1,6 +1,8 @@
 """Every sample and every cluster of the design, through webhooks: accepted in every way, Ready, then at rest.
 
 Those that name an external topology server use a real etcd, which answers for all the host names that they give it.
+The templates that the design prints are as printed. Those that it only names are small, and so are the namespace's
+templates `default`, which samples without sizes use: `test_operator.py` has the sizes that are built in.
 """
 
 import secrets
@@ -14,7 +16,9 @@ import yaml
 
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.design_manifests import EXAMPLE, design_manifest, templates
+from steward.multigres.api.group import API_VERSION
+from steward.multigres.resolution.defaults import DEFAULT_TEMPLATE
+from tests.multigres.support.design_manifests import EXAMPLE, TEMPLATES, design_manifest, templates
 from tests.multigres.support.external_etcd import ExternalEtcd, running_external_etcd
 from tests.multigres.support.nodes_and_classes import as_the_design_prints
 from tests.multigres.support.operator import operator_with_webhooks
@@ -31,6 +35,15 @@ LONGEST_NAME = 30
 CLUSTER = "MultigresCluster"
 CERTIFICATES = ("etcd-ca", "etcd-client", "etcd-client-cert")
 S3_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"}
+SMALL: dict[str, dict[str, Any]] = {
+    "CoreTemplate": {
+        "globalTopoServer": {"etcd": {"replicas": 1}},
+        "multiadminWeb": {"spec": {"replicas": 0}},
+    },
+    "CellTemplate": {"multiGateway": {"replicas": 1}},
+    "ShardTemplate": {"pools": {"default": {"type": "readWrite", "replicasPerCell": 2}}},
+}
+PRINTED = {kind: found[0] for kind, found in TEMPLATES.items()}
 OF_THE_DESIGN = ("minimal-cluster", "minimal-cluster-with-defaults", "power-cluster")
 
 
@@ -98,7 +111,9 @@ def grown(
     """Everything applied, some client-side and some server-side: how, and what."""
     as_the_design_prints(kubectl)
     certificates = [etcd.secret(name, home) for name in CERTIFICATES]
-    referenced = [*certificates, etcd.secret("s3-credentials", home, **S3_CREDENTIALS), *templates(home)]
+    referenced = [*certificates, etcd.secret("s3-credentials", home, **S3_CREDENTIALS)]
+    referenced += map(small_unless_printed, templates(home))
+    referenced += [default_template(kind, home) for kind in SMALL]
     referenced += [each for sample in SAMPLES for each in documents(sample, home) if each["kind"] != CLUSTER]
     kubectl("apply", "--server-side", "-f", "-", document=listed(referenced))
     mine = all_clusters(home)
@@ -111,6 +126,22 @@ def grown(
     for way, part in parts:
         kubectl(*way, "-f", "-", document=part)
     return parts
+
+
+def default_template(kind: str, namespace: str) -> Manifest:
+    metadata = {"name": DEFAULT_TEMPLATE, "namespace": namespace}
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": SMALL[kind]}
+
+
+def small_unless_printed(template: Manifest) -> Manifest:
+    """A pool in another cell is left out: clusters override the cells of the one that takes writes."""
+    kind, name = template["kind"], template["metadata"]["name"]
+    if name == PRINTED[kind]:
+        return template
+    spec = {**template["spec"], **SMALL[kind]}
+    if kind == "ShardTemplate":
+        spec["pools"] = {"primary": template["spec"]["pools"]["primary"]}
+    return {**template, "spec": spec}
 
 
 def items(part: Manifest) -> list[Manifest]:

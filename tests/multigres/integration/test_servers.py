@@ -1,6 +1,7 @@
 """The status of shards whose Postgres servers fail, or whose state is unknown.
 
-Most tests share one shard: each begins when it is well and takes its faults away again.
+Most tests share one shard: each begins when it is well and takes its faults away again. Two share a cluster that
+begins without multiadmin.
 """
 
 import secrets
@@ -14,12 +15,14 @@ from steward.multigres import names
 from steward.multigres.names import ShardPath
 from steward.testkit.fake_data_plane.faults import ANNOTATION, DataPlaneFault
 from tests.multigres.support.clusters import Clusters, small_cluster
+from tests.multigres.support.more_short_periods import EARLY_STATUS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
 
 NO_WEB = {"multiadminWeb": {"spec": {"replicas": 0}}}
+PERIODS = {**EARLY_STATUS, "steward.multigres.servers.grace:GRACE_SECONDS": 5.0}
 
 
 class ObservedShard:
@@ -70,6 +73,11 @@ class ObservedShard:
     def status(self) -> Any:
         return (self.clusters.get("shard", names.shard(self.path)) or {}).get("status") or {}
 
+    @property
+    def phase(self) -> str:
+        """Of the cluster."""
+        return str(self.clusters.get("mgc", self.name)["status"]["phase"])
+
     def condition(self, type_: str, kind: str = "shard") -> Any:
         live = self.clusters.get(kind, self.name) if kind == "mgc" else None
         status = self.status if kind == "shard" else (live or {}).get("status") or {}
@@ -91,7 +99,7 @@ def home(
     name = f"servers-{secrets.token_hex(4)}"
     kubectl("create", "namespace", name)
     log = tmp_path_factory.mktemp("operator") / "operator.log"
-    with running_operator(control_plane, name, log):
+    with running_operator(control_plane, name, log, periods=PERIODS):
         yield name
     namespaces.release_namespace(kubectl.server, name)
 
@@ -174,48 +182,54 @@ def test_state_is_unknown_while_multiadmin_is_away_and_the_primary_stays_known(
     shard.clusters.wait_ready(shard.name)
 
 
-def test_without_multiadmin_the_state_of_postgres_is_unknown(home: str, kubectl: Kubectl) -> None:
+@pytest.fixture(scope="module")
+def blind(home: str, kubectl: Kubectl) -> ObservedShard:
+    """A new cluster without multiadmin. Its topology server exists and does not answer yet."""
     shard = ObservedShard(kubectl, home, "blind")
     shard.apply(replicas=2, multiadmin={"spec": {"replicas": 0}})
-    reported = shard.wait_condition("Ready", "Unknown", "StateUnknown", kind="mgc")
-    assert "Deployment blind-multiadmin has 0 replicas" in reported["message"]
-
-
-def test_shard_without_servers_is_stopped(home: str, kubectl: Kubectl) -> None:
-    shard = ObservedShard(kubectl, home, "stopped")
-    shard.create()
-    shard.apply(replicas=0)
-    shard.wait_condition("Available", "False", "Stopped")
-    eventually(lambda: shard.status.get("phase") == "Stopped", "the shard to be stopped")
-    eventually(
-        lambda: shard.clusters.get("mgc", shard.name)["status"]["phase"] == "Stopped",
-        "the cluster to be stopped",
-    )
-    assert shard.condition("Ready", kind="mgc")["status"] == "True"
-    shard.apply(replicas=2)
-    eventually(
-        lambda: shard.clusters.get("mgc", shard.name)["status"]["phase"] == "Healthy", "it to run again"
-    )
-
-
-def test_gateways_are_created_when_their_cell_is_registered_and_stay(home: str, kubectl: Kubectl) -> None:
-    shard = ObservedShard(kubectl, home, "gated")
-    shard.apply(replicas=2)
-    eventually(lambda: shard.clusters.get("toposerver", names.global_topo("gated")), "the topology server")
+    eventually(lambda: shard.clusters.get("toposerver", names.global_topo("blind")), "the topology server")
     shard.inject_into_topology(DataPlaneFault.SILENT_ETCD)
-    gateways = names.gateway("gated", "z1")
-    cell = names.cell("gated", "z1")
+    return shard
+
+
+def test_gateways_are_created_when_their_cell_is_registered_and_stay(blind: ObservedShard) -> None:
+    gateways, cell = names.gateway("blind", "z1"), names.cell("blind", "z1")
     eventually(
         lambda: (
             "start when the topology server has the record of their cell"
-            in ((shard.clusters.get("cell", cell) or {}).get("status") or {}).get("message", "")
+            in ((blind.clusters.get("cell", cell) or {}).get("status") or {}).get("message", "")
         ),
         "the cell to wait",
     )
-    assert shard.clusters.get("deployment", gateways) is None
-    shard.inject_into_topology(None)
-    shard.clusters.wait_ready("gated")
-    created = shard.clusters.get("deployment", gateways)["metadata"]["uid"]
-    shard.inject_into_topology(DataPlaneFault.DEAD_ETCD)
-    shard.wait_condition("TopologyRegistered", "False", kind="mgc")
-    assert shard.clusters.get("deployment", gateways)["metadata"]["uid"] == created
+    assert blind.clusters.get("deployment", gateways) is None
+    blind.inject_into_topology(None)
+    blind.wait_condition("TopologyRegistered", "True", kind="mgc")
+    created = eventually(lambda: blind.clusters.get("deployment", gateways), "the gateways")["metadata"][
+        "uid"
+    ]
+    eventually(
+        lambda: blind.clusters.get("deployment", gateways)["status"].get("readyReplicas"), "ready gateways"
+    )
+    blind.inject_into_topology(DataPlaneFault.DEAD_ETCD)
+    blind.wait_condition("TopologyRegistered", "False", kind="mgc")
+    assert blind.clusters.get("deployment", gateways)["metadata"]["uid"] == created
+    blind.inject_into_topology(None)
+
+
+def test_without_multiadmin_the_state_of_postgres_is_unknown(blind: ObservedShard) -> None:
+    blind.inject_into_topology(None)
+    reported = blind.wait_condition("Ready", "Unknown", "StateUnknown", kind="mgc")
+    assert "Deployment blind-multiadmin has 0 replicas" in reported["message"]
+    blind.apply(replicas=2, multiadmin={"spec": {"replicas": 1}})
+    blind.clusters.wait_ready(blind.name)
+
+
+def test_shard_without_servers_is_stopped(shard: ObservedShard) -> None:
+    """The last test of the shared shard."""
+    shard.apply(replicas=0)
+    shard.wait_condition("Available", "False", "Stopped")
+    eventually(lambda: shard.status.get("phase") == "Stopped", "the shard to be stopped")
+    eventually(lambda: shard.phase == "Stopped", "the cluster to be stopped")
+    assert shard.condition("Ready", kind="mgc")["status"] == "True"
+    shard.apply(replicas=3)
+    eventually(lambda: shard.phase == "Healthy", "it to run again")

@@ -1,8 +1,10 @@
-"""Postgres settings of a cluster whose servers are one real Postgres server. It does not see the files of pods."""
+"""Postgres settings of a cluster whose servers are one real Postgres server. It does not see the files of pods.
+
+Both tests share the cluster; the first one needs it without settings.
+"""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,13 +20,14 @@ from tests.support.kubectl import Kubectl
 
 CLUSTER = "tuned"
 SHARD = names.shard(names.ShardPath(CLUSTER, "postgres", "default", "0-inf"))
+NO_WEB = {"multiadminWeb": {"spec": {"replicas": 0}}}
 SETTINGS = "/spec/databases/0/tablegroups/0/shards/0/spec/postgres"
 
 
 class TunedCluster:
     def __init__(self, clusters: Clusters) -> None:
         self.clusters = clusters
-        clusters.apply(small_cluster(clusters.namespace, CLUSTER, **REFERENCE))
+        clusters.apply(small_cluster(clusters.namespace, CLUSTER, **REFERENCE, **NO_WEB))
         clusters.wait_ready(CLUSTER)
 
     def change(self, **settings: str | int) -> None:
@@ -48,14 +51,19 @@ class TunedCluster:
         return next((each for each in reported if each["type"] == type_), {"status": "", "message": ""})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tuned(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path, postgres: DatabaseServer
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    long_namespace: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    postgres: DatabaseServer,
 ) -> Iterator[TunedCluster]:
-    forwards = connect_to(control_plane, postgres, namespace, [CLUSTER], "main")
-    create_superuser(postgres, kubectl, namespace)
-    with running_operator(control_plane, namespace, tmp_path / "operator.log", connect_to=forwards):
-        yield TunedCluster(Clusters(kubectl, namespace))
+    forwards = connect_to(control_plane, postgres, long_namespace, [CLUSTER], "main")
+    create_superuser(postgres, kubectl, long_namespace)
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with running_operator(control_plane, long_namespace, log, connect_to=forwards):
+        yield TunedCluster(Clusters(kubectl, long_namespace))
     drop_superuser(postgres)
 
 

@@ -12,6 +12,8 @@ from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from tests.multigres.support import extreme_objects
 from tests.multigres.support.clusters import conditions, small_cluster
+from tests.multigres.support.idle_clusters import IDLE_CELL, NO_WEB, idle_cluster
+from tests.multigres.support.more_short_periods import EARLY_STATUS
 from tests.multigres.support.operator import running_operator
 from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
@@ -19,6 +21,8 @@ from tests.support.kubectl import Kubectl
 
 FUZZED, FUZZED_CLUSTERS = 4, 3
 PATIENCE_SECONDS = 480.0
+PERIODS = {**EARLY_STATUS, "steward.multigres.controllers.postgres_access.user_secrets:CACHED_SECONDS": 2.0}
+"""Secrets of users are not watched, but read again after some time."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +33,7 @@ def home(
     name = f"truth-{secrets.token_hex(4)}"
     kubectl("create", "namespace", name)
     log = tmp_path_factory.mktemp("operator") / "operator.log"
-    with running_operator(control_plane, name, log):
+    with running_operator(control_plane, name, log, periods=PERIODS):
         yield name
     namespaces.release_namespace(kubectl.server, name)
 
@@ -37,7 +41,7 @@ def home(
 def test_a_missing_storage_class_is_named_until_it_exists(home: str, kubectl: Kubectl) -> None:
     storage_class = f"late-{secrets.token_hex(4)}"
     spec = {"pool": {"storage": {"size": "1Gi", "class": storage_class}}}
-    kubectl("create", "-f", "-", document=small_cluster(home, "classy", **spec))
+    kubectl("create", "-f", "-", document=idle_cluster(home, "classy", **spec))
 
     def condition() -> Any:
         return conditions(kubectl, home, "classy").get("ReferencesFound", {})
@@ -63,7 +67,10 @@ def test_a_missing_storage_class_is_named_until_it_exists(home: str, kubectl: Ku
 def test_a_missing_password_secret_is_named_until_it_exists(home: str, kubectl: Kubectl) -> None:
     reference = {"name": "own-password", "key": "password"}
     kubectl(
-        "create", "-f", "-", document=small_cluster(home, "secretive", postgresPasswordSecretRef=reference)
+        "create",
+        "-f",
+        "-",
+        document=small_cluster(home, "secretive", postgresPasswordSecretRef=reference, **NO_WEB),
     )
     eventually(
         lambda: "Secret own-password does not exist" in json.dumps(conditions(kubectl, home, "secretive")),
@@ -81,7 +88,8 @@ def password(kubectl: Kubectl, namespace: str, secret: str) -> str:
 
 
 def test_the_scheduler_is_quoted_for_a_pod_without_a_node(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small_cluster(home, "homeless", cells=[{"zone": "nowhere"}]))
+    cells = [{"zone": "nowhere", "spec": {"multiGateway": {"replicas": 1}}}]
+    kubectl("create", "-f", "-", document=idle_cluster(home, "homeless", cells=cells))
 
     def message() -> str:
         condition = kubectl.json("get", "mgc", "homeless", "-n", home)
@@ -93,10 +101,9 @@ def test_the_scheduler_is_quoted_for_a_pod_without_a_node(home: str, kubectl: Ku
 
 
 def test_a_rejected_child_is_reported_with_the_message_of_the_api_server(home: str, kubectl: Kubectl) -> None:
-    crooked = {"multiGateway": {"affinity": {"nodeAffinity": "wrong"}}}
-    kubectl(
-        "create", "-f", "-", document=small_cluster(home, "crooked", cells=[{"zone": "z1", "spec": crooked}])
-    )
+    crooked = {"multiGateway": {"replicas": 1, "affinity": {"nodeAffinity": "wrong"}}}
+    cells = [{**IDLE_CELL, "spec": crooked}]
+    kubectl("create", "-f", "-", document=idle_cluster(home, "crooked", cells=cells))
 
     def reported() -> str:
         condition = kubectl.json("get", "mgc", "crooked", "-n", home)
@@ -106,7 +113,7 @@ def test_a_rejected_child_is_reported_with_the_message_of_the_api_server(home: s
 
 
 def test_a_terminating_topology_server_is_reported_with_its_dependents(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small_cluster(home, "doomed"))
+    kubectl("create", "-f", "-", document=small_cluster(home, "doomed", **NO_WEB))
     query = ("get", "cells,toposervers", "-n", home, "-l", "multigres.com/cluster=doomed")
 
     def held() -> bool:
@@ -129,7 +136,7 @@ def test_a_terminating_topology_server_is_reported_with_its_dependents(home: str
 
 
 def test_ready_and_stalled_emit_one_event_each(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small_cluster(home, "eventful"))
+    kubectl("create", "-f", "-", document=small_cluster(home, "eventful", **NO_WEB))
     kubectl("wait", "mgc", "eventful", "-n", home, "--for=condition=Ready", "--timeout=120s")
     eventually(lambda: events(kubectl, home, "eventful", "Healthy"), "the event")
     patch = '{"spec":{"cells":[{"zone":"z1"},{"zone":"z1"}]}}'
@@ -166,7 +173,7 @@ def test_random_specs_end_in_a_status_and_leave_other_clusters_alone(home: str, 
     for kind in ("multigrescluster", *map(str.lower, extreme_objects.CHILDREN)):
         assert any(name.startswith(f"{kind}.") for name in taken), f"the server refused every {kind}"
     eventually(lambda: taken <= with_status(kubectl, home), "a status of each", PATIENCE_SECONDS)
-    kubectl("create", "-f", "-", document=small_cluster(home, "sound"))
+    kubectl("create", "-f", "-", document=idle_cluster(home, "sound"))
     query = ("get", "deployment", "-n", home, "--field-selector", "metadata.name=sound-multiadmin")
     eventually(lambda: kubectl.json(*query)["items"], "a valid cluster in the same namespace to be created")
 

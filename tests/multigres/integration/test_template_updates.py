@@ -1,6 +1,9 @@
-"""Template updates with the operator as a process on a real control plane."""
+"""Template updates with the operator as a process on a real control plane.
 
-from pathlib import Path
+One operator serves all tests, each of which has a namespace of its own.
+"""
+
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -10,9 +13,12 @@ from steward.cli.name_completion import complete_revisions
 from steward.local.control_plane import ControlPlane
 from steward.multigres.template_updates.notices import APPLY_NOW
 from steward.multigres.template_updates.policy import ROLL_BACK
-from tests.multigres.support.operator import running_operator
+from tests.multigres.support.served_namespaces import served_namespaces
 from tests.multigres.support.template_update_scenario import TemplateUpdateScenario, eventually
+from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
+
+NAMESPACES = 4
 
 MANUAL = {"templateChanges": "Manual"}
 HELD = "multigres.com/in-use-by-demo"
@@ -27,9 +33,21 @@ def completed_revisions(control_plane: ControlPlane, scenario: TemplateUpdateSce
     return complete_revisions(context, rollback.params[0], "")
 
 
+@pytest.fixture(scope="module")
+def served(
+    control_plane: ControlPlane,
+    api_server: ApiServer,
+    kubectl: Kubectl,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[str]]:
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
+    with served_namespaces(control_plane, api_server, NAMESPACES, log) as found:
+        yield found
+
+
 @pytest.fixture
-def scenario(operator: object, kubectl: Kubectl, namespace: str) -> TemplateUpdateScenario:
-    return TemplateUpdateScenario(kubectl, namespace)
+def scenario(served: list[str], kubectl: Kubectl) -> TemplateUpdateScenario:
+    return TemplateUpdateScenario(kubectl, served.pop())
 
 
 def test_with_manual_updates_a_change_waits_for_the_annotation_and_can_be_rolled_back(
@@ -133,17 +151,3 @@ def test_templates_keep_their_finalizer_until_no_cluster_uses_them(scenario: Tem
     scenario.kubectl.run("patch", "mgc", "demo", "-n", scenario.namespace, "--type=merge", "-p", stripped)
     eventually(lambda: scenario.get_object("celltemplate", "other") is None, "the template to be gone")
     scenario.wait_for_finalizers("shardtemplate", "std")
-
-
-def test_a_terminating_namespace_deletes_its_templates(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> None:
-    terminating = f"{namespace}-terminating"
-    kubectl("create", "namespace", terminating)
-    scenario = TemplateUpdateScenario(kubectl, terminating)
-    with running_operator(control_plane, terminating, tmp_path / "operator.log"):
-        scenario.create({})
-        scenario.wait_for_finalizers("celltemplate", "gate", HELD)
-        scenario.wait_for_finalizers("shardtemplate", "std", HELD)
-        kubectl("delete", "namespace", terminating, "--wait=false")
-        eventually(lambda: not scenario.namespace_exists(), "the namespace to be gone")

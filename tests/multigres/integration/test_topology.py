@@ -32,6 +32,14 @@ from tests.support.operator_process import OperatorProcess, run_operator_process
 from tests.support.short_periods import short_periods
 
 SERVER = "mini-global-topo"
+ONE_MEMBER = {"etcd": {"replicas": 1}}
+SMALL = {"globalTopoServer": ONE_MEMBER, "multiadminWeb": {"spec": {"replicas": 0}}}
+
+
+class SmallCluster(TopologyCluster):
+    def apply(self, *zones: str) -> None:
+        cells = [{"zone": zone} for zone in zones]
+        self.clusters.apply(cluster(self.namespace, cells=cells, databases=DATABASES, **SMALL))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +59,7 @@ def world(
             default_graceful_shutdown_period="1s",
         ),
     ):
-        found = TopologyCluster(kubectl, long_namespace, forwards)
+        found = SmallCluster(kubectl, long_namespace, forwards)
         found.apply("z1", "z2")
         yield found
 
@@ -199,8 +207,8 @@ def test_an_unknown_primary_is_not_guessed(mini: TopologyCluster, wrong: str) ->
 
 
 def test_a_cell_with_its_own_server_keeps_its_poolers_there(mini: TopologyCluster) -> None:
-    own = {"zone": "z1", "spec": {"localTopoServer": {"etcd": {"replicas": 1}}}}
-    manifest = cluster(mini.namespace, "apart", cells=[own], databases=DATABASES)
+    own = {"zone": "z1", "spec": {"localTopoServer": ONE_MEMBER}}
+    manifest = cluster(mini.namespace, "apart", cells=[own], databases=DATABASES, **SMALL)
     mini.clusters.apply(manifest)
     apart = TopologyCluster(mini.kubectl, mini.namespace, mini.forwards, "apart")
     mini.clusters.wait_ready("apart")

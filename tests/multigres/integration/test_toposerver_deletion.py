@@ -1,38 +1,47 @@
-"""A topology server on a real control plane is not deleted while it has dependents, unless a user forces it."""
+"""A topology server on a real control plane is not deleted while it has dependents, unless a user forces it.
 
-import subprocess
+One operator serves all tests, each of which has a namespace of its own.
+"""
+
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.operator import running_operator
 from tests.multigres.support.scraping import free_port, sample
+from tests.multigres.support.served_namespaces import served_namespaces
 from tests.multigres.support.toposerver_objects import TopoServerObjects
 from tests.multigres.support.waiting import eventually
+from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 
+NAMESPACES = 9
 
-@pytest.fixture
+
+@pytest.fixture(scope="module")
 def scraped() -> dict[str, str]:
     return {"metrics_bind_address": f"127.0.0.1:{free_port()}", "metrics_secure": "false"}
 
 
-@pytest.fixture
-def hasty_operator(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path, scraped: dict[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
+@pytest.fixture(scope="module")
+def served(
+    control_plane: ControlPlane,
+    api_server: ApiServer,
+    kubectl: Kubectl,
+    tmp_path_factory: pytest.TempPathFactory,
+    scraped: dict[str, str],
+) -> Iterator[list[str]]:
     """Grace of a second: these tests are about what happens, not about how long it takes."""
+    log = tmp_path_factory.mktemp("operator") / "operator.log"
     settings = {"default_graceful_shutdown_period": "1s", **scraped}
-    with running_operator(control_plane, namespace, tmp_path / "operator.log", **settings) as process:
-        yield process
+    with served_namespaces(control_plane, api_server, NAMESPACES, log, **settings) as found:
+        yield found
 
 
 @pytest.fixture
-def servers(hasty_operator: object, kubectl: Kubectl, namespace: str) -> TopoServerObjects:
-    return TopoServerObjects(kubectl, namespace)
+def servers(served: list[str], kubectl: Kubectl) -> TopoServerObjects:
+    return TopoServerObjects(kubectl, served.pop())
 
 
 def test_a_server_stays_until_the_last_of_its_dependents_is_gone(
@@ -63,6 +72,36 @@ def test_a_server_stays_until_the_last_of_its_dependents_is_gone(
     assert sample(address, "multigres_deletion_blocked_total", **of_it) >= 1
     for kind, ended in (("Cell", 2), ("TopoServer", 1)):
         assert sample(address, "multigres_graceful_shutdown_duration_seconds_count", kind=kind) >= ended
+
+
+@pytest.fixture(scope="module")
+def draining(served: list[str], kubectl: Kubectl) -> TopoServerObjects:
+    """A cell that drains while other tests run: its pod would take ten minutes to end."""
+    found = TopoServerObjects(kubectl, served.pop())
+    found.gateway("my-gateway", pods={"steward.local/delete-after": "10m"})
+    eventually(
+        lambda: (found.condition("Ready", "cell", "my-gateway") or {}).get("status") == "True",
+        "the gateway to be ready",
+    )
+    found.annotate("cell", "my-gateway", "multigres.com/graceful-shutdown-period=20s")
+    found.delete("cell", "my-gateway")
+    return found
+
+
+def test_a_cell_drains_for_its_period(draining: TopoServerObjects) -> None:
+    def condition() -> Any:
+        found = draining.condition("Draining", "cell", "my-gateway")
+        return found if found is not None and found["status"] == "True" else None
+
+    assert "Waiting for connections to close" in eventually(condition, "the cell to drain")["message"]
+    [deployment] = draining.all("deployment")
+    assert deployment["spec"]["replicas"] == 0
+    assert deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 20
+    noted = draining.get("cell", "my-gateway")["metadata"]["annotations"]
+    assert "multigres.com/graceful-shutdown-started" in noted
+    assert draining.all("service") == []
+    draining.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 20s")
+    draining.wait_event("Draining", "Waiting for connections to close")
 
 
 @pytest.mark.parametrize(
@@ -122,42 +161,12 @@ def test_a_cell_with_gateways_scaled_to_zero_is_ready_and_still_a_dependent(
     servers.wait_blocked("(my-gateway)")
 
 
-def test_a_cell_drains_for_its_period_and_no_longer(servers: TopoServerObjects) -> None:
-    """Its pod would take ten minutes to end."""
-    servers.gateway("my-gateway", pods={"steward.local/delete-after": "10m"})
-    servers.kubectl(
-        "wait", "cell/my-gateway", "-n", servers.namespace, "--for=condition=Ready", "--timeout=90s"
-    )
-    servers.annotate("cell", "my-gateway", "multigres.com/graceful-shutdown-period=20s")
-    servers.delete("cell", "my-gateway")
-
-    def draining() -> Any:
-        found = servers.condition("Draining", "cell", "my-gateway")
-        return found if found is not None and found["status"] == "True" else None
-
-    assert "Waiting for connections to close" in eventually(draining, "the cell to drain")["message"]
-    [deployment] = servers.all("deployment")
-    assert deployment["spec"]["replicas"] == 0
-    assert deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 20
-    noted = servers.get("cell", "my-gateway")["metadata"]["annotations"]
-    assert "multigres.com/graceful-shutdown-started" in noted
-    assert servers.all("service") == []
-    servers.wait_gone("cell", "my-gateway")
-    assert servers.all("pod"), "the pod was not waited for"
-    servers.wait_event("ShutdownStarted", "Graceful shutdown started, waiting 20s")
-    servers.wait_event("Draining", "Waiting for connections to close")
-
-
 def test_a_shard_reports_draining_and_its_period(servers: TopoServerObjects) -> None:
     """Its orchestrator takes ten minutes to end, and the annotation asks for an hour."""
     shard = servers.shard({"steward.local/delete-after": "10m"})
-    servers.kubectl(
-        "wait",
-        f"shard/{shard}",
-        "-n",
-        servers.namespace,
-        "--for=jsonpath={.status.orchReady}=true",
-        "--timeout=90s",
+    eventually(
+        lambda: (servers.get("shard", shard).get("status") or {}).get("orchReady"),
+        "its orchestrator to be ready",
     )
     servers.annotate("shard", shard, "multigres.com/graceful-shutdown-period=1h")
     servers.delete("shard", shard)
@@ -183,3 +192,8 @@ def test_an_invalid_annotation_is_reported_and_the_default_is_used(servers: Topo
     servers.wait_gone("cell", "my-gateway")
     servers.wait_event("AnnotationIgnored", "'soon' is no duration, such as 30s or 1m30s; 1s is used instead")
     servers.wait_event("AnnotationIgnored", "'yesterday' is not a timestamp; the shutdown starts again")
+
+
+def test_a_cell_drains_no_longer_than_its_period(draining: TopoServerObjects) -> None:
+    draining.wait_gone("cell", "my-gateway")
+    assert draining.all("pod"), "the pod was not waited for"

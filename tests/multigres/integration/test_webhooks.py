@@ -1,6 +1,7 @@
 """The operator as a process with webhooks on, called by a real API server, and the policy that protects children.
 
-One operator serves the namespaces of all tests but the last two, which stop it.
+One operator serves the namespaces of all tests; the last two suspend it, and then stop it. Clusters are paused where no
+children are needed: the operator need not make them.
 """
 
 import itertools
@@ -8,8 +9,9 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from contextlib import ExitStack
+from http import HTTPStatus
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -18,18 +20,25 @@ from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
 from steward.multigres.resolution.defaulting import with_defaults
 from steward.multigres.resolution.resolved import Templates
+from tests.multigres.support.idle_clusters import idle_cluster
 from tests.multigres.support.operator import operator_with_webhooks
+from tests.multigres.support.served_namespaces import new_namespaces
 from tests.multigres.support.waiting import eventually
-from tests.support import namespaces
 from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
 SOMEBODY = ("--as=other-user", "--as-group=system:masters")
+NAMESPACES = 12
 
 
-TESTS_OF_ONE_OPERATOR = 10
+class ServedNamespaces(NamedTuple):
+    """Namespaces that no test has used yet; closing `running` stops their operator."""
+
+    unused: list[str]
+    operator: subprocess.Popen[bytes]
+    running: ExitStack
 
 
 @pytest.fixture(scope="module")
@@ -38,20 +47,17 @@ def served(
     api_server: ApiServer,
     kubectl: Kubectl,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[list[str]]:
-    """Namespaces with an operator, which no test has used yet."""
-    homes = [namespaces.create_namespace(api_server) for _ in range(TESTS_OF_ONE_OPERATOR)]
+) -> Iterator[ServedNamespaces]:
     log = tmp_path_factory.mktemp("webhooks") / "operator.log"
-    with operator_with_webhooks(control_plane, kubectl, ",".join(homes), log):
-        yield list(homes)
-    for home in homes:
-        namespaces.release_namespace(api_server, home)
+    with new_namespaces(api_server, NAMESPACES) as homes, ExitStack() as running:
+        process = running.enter_context(operator_with_webhooks(control_plane, kubectl, ",".join(homes), log))
+        yield ServedNamespaces(homes, process, running)
 
 
 @pytest.fixture
-def home(served: list[str]) -> str:
+def home(served: ServedNamespaces) -> str:
     """A namespace of the operator for one test."""
-    return served.pop()
+    return served.unused.pop()
 
 
 def cluster(namespace: str, **spec: Any) -> Manifest:
@@ -59,7 +65,7 @@ def cluster(namespace: str, **spec: Any) -> Manifest:
         "apiVersion": "multigres.com/v1alpha1",
         "kind": "MultigresCluster",
         "metadata": {"name": "mini", "namespace": namespace},
-        "spec": {"cells": [{"zone": "z1"}], **spec},
+        "spec": {"cells": [{"zone": "z1"}], "paused": True, **spec},
     }
 
 
@@ -83,12 +89,42 @@ def until_seen(kubectl: Kubectl, namespace: str) -> None:
     eventually(lambda: kubectl.json(*look).get("status", {}).get("observedGeneration"), "a status")
 
 
+def test_other_users_can_annotate_children_but_not_change_their_specs(kubectl: Kubectl, home: str) -> None:
+    kubectl("create", "-f", "-", document=idle_cluster(home, "mini"))
+    [child] = eventually(lambda: kubectl.json("get", "cell", "-n", home)["items"], "the cell")
+    name = child["metadata"]["name"]
+    reported = until_refused(kubectl, home, name)
+    assert "this object is managed by Steward: change the MultigresCluster mini instead" in reported
+    own = template("Cell", home, "mine", {"name": "z"})
+    assert "this object is managed by Steward" in kubectl.expect_rejection(
+        *SOMEBODY, "create", "-f", "-", document=own
+    )
+    kubectl(*SOMEBODY, "annotate", "cell", name, "-n", home, "multigres.com/force-delete=false")
+    kubectl(*SOMEBODY, "delete", "cell", name, "-n", home, "--wait=false")
+
+
+def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
+    """The API server takes a moment to know of a policy; each try is another change, since none at all passes."""
+    attempts = itertools.count()
+    path = f"/apis/multigres.com/v1alpha1/namespaces/{namespace}/cells/{name}"
+    somebody = {"Impersonate-User": "other-user", "Impersonate-Group": "system:masters"}
+    headers = {"Content-Type": "application/merge-patch+json", **somebody}
+
+    def refusal() -> str:
+        patch = {"spec": {"zone": f"z{next(attempts)}"}}
+        answer = kubectl.server.call("PATCH", path, patch, **headers)
+        return str(answer.json()["message"]) if answer.status == HTTPStatus.FORBIDDEN else ""
+
+    return str(eventually(refusal, "a refused edit"))
+
+
 @pytest.mark.parametrize("how", [["apply"], ["apply", "--server-side"]], ids=" ".join)
 def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothing(
     kubectl: Kubectl, home: str, how: list[str]
 ) -> None:
     manifest = yaml.safe_load((SEEDS / "multigrescluster-minimal-cluster.yaml").read_text())
     manifest["metadata"]["namespace"] = home
+    manifest["spec"]["paused"] = True
     kubectl(*how, "-f", "-", document=manifest)
     stored = kubectl.json("get", "mgc", "minimal-cluster", "-n", home)
     assert stored["spec"] == with_defaults(manifest["spec"], Templates({}, {}, {}))
@@ -162,60 +198,25 @@ def test_a_template_edit_that_would_break_a_valid_cluster_is_denied(kubectl: Kub
     assert "would break MultigresCluster mini" in reported
 
 
-def test_other_users_can_annotate_children_but_not_change_their_specs(kubectl: Kubectl, home: str) -> None:
-    kubectl("create", "-f", "-", document=cluster(home))
-    [child] = eventually(lambda: kubectl.json("get", "cell", "-n", home)["items"], "the cell")
-    name = child["metadata"]["name"]
-    reported = until_refused(kubectl, home, name)
-    assert "this object is managed by Steward: change the MultigresCluster mini instead" in reported
-    own = template("Cell", home, "mine", {"name": "z"})
-    assert "this object is managed by Steward" in kubectl.expect_rejection(
-        *SOMEBODY, "create", "-f", "-", document=own
-    )
-    kubectl(*SOMEBODY, "annotate", "cell", name, "-n", home, "multigres.com/force-delete=false")
-    kubectl(*SOMEBODY, "delete", "cell", name, "-n", home, "--wait=false")
-
-
-def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
-    """The API server takes a moment to know of a policy; each try is another change, since none at all passes."""
-    attempts = itertools.count()
-
-    def refusal() -> str:
-        patch = f'{{"spec":{{"zone":"z{next(attempts)}"}}}}'
-        edit = ("patch", "cell", name, "-n", namespace, "--type=merge", "-p", patch)
-        return kubectl.run(*SOMEBODY, *edit)[1]
-
-    return str(eventually(refusal, "a refused edit"))
-
-
-@pytest.fixture
-def webhooks(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
-) -> Iterator[subprocess.Popen[bytes]]:
-    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log") as process:
-        yield process
-
-
 def test_an_unreachable_operator_never_blocks_the_deletion_of_a_namespace(
-    webhooks: subprocess.Popen[bytes], kubectl: Kubectl, namespace: str
+    served: ServedNamespaces, kubectl: Kubectl, home: str
 ) -> None:
-    kubectl("create", "-f", "-", document=template("CoreTemplate", namespace, "unused"))
-    webhooks.send_signal(signal.SIGSTOP)
+    kubectl("create", "-f", "-", document=template("CoreTemplate", home, "unused"))
+    served.operator.send_signal(signal.SIGSTOP)
     try:
-        reported = kubectl.expect_rejection("delete", "cot", "unused", "-n", namespace)
+        reported = kubectl.expect_rejection("delete", "cot", "unused", "-n", home)
         assert "failed calling webhook" in reported
-        kubectl("delete", "ns", namespace, "--timeout=90s")
+        kubectl("delete", "ns", home, "--timeout=90s")
     finally:
-        webhooks.send_signal(signal.SIGCONT)
-    kubectl("create", "ns", namespace)
+        served.operator.send_signal(signal.SIGCONT)
 
 
 def test_the_webhook_registration_is_removed_when_the_operator_stops(
-    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path
+    served: ServedNamespaces, kubectl: Kubectl, home: str
 ) -> None:
-    with operator_with_webhooks(control_plane, kubectl, namespace, tmp_path / "operator.log"):
-        assert configurations(kubectl, namespace)
-    assert configurations(kubectl, namespace) == []
+    assert configurations(kubectl, home)
+    served.running.close()
+    assert configurations(kubectl, home) == []
 
 
 def configurations(kubectl: Kubectl, namespace: str) -> list[str]:

@@ -1,15 +1,12 @@
 """Runs an operator that crashes at every write of a scenario, again and again until the scenario is done.
 
-Each operator process crashes after its first write was committed and before it receives the response. Only statuses and
-events are not crash points: each process begins with its own. With STEWARD_TEST_CRASHES=all (`make attacks`) every
-second process crashes before its first write is sent: for the next process, that is the state that the last one left
-behind, so `make test` saves half of the processes. The operator processes are simulated one after the other within the
-test; other tests kill real processes.
+Each operator process crashes at its first write: by turns before it is sent, and after it was committed but before the
+process receives the response. Only statuses and events are not crash points: each process begins with its own. The
+operator processes are simulated one after the other within the test; other tests kill real processes.
 """
 
 import asyncio
 import itertools
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 
@@ -61,7 +58,7 @@ async def crash_at_every_write(
     """Returns the number of writes after which it crashed. `changes` matches the paths of writes that crash it."""
     operator_settings = await _settings(control_plane, namespace, settings)
     match = Match(write=True, namespace=namespace, path=changes)
-    timings = itertools.cycle(crash_timings())
+    timings = itertools.cycle(CrashTiming)
     crashes = Counter[CrashTiming]()
     with no_logged_errors():
         while crashes.total() < MAX_PROCESSES:
@@ -70,10 +67,6 @@ async def crash_at_every_write(
                 return crashes[CrashTiming.AFTER]
             crashes[at.timing] += 1
     pytest.fail(f"the scenario was not done after {MAX_PROCESSES} crashes")
-
-
-def crash_timings() -> list[CrashTiming]:
-    return list(CrashTiming) if os.environ.get("STEWARD_TEST_CRASHES") == "all" else [CrashTiming.AFTER]
 
 
 async def crash_after_write(control_plane: ControlPlane, namespace: str, nth: int, **settings: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from steward.local.control_plane import ControlPlane
 from steward.testkit import AuditedCall, AuditLog, LogPosition
 from tests.multigres.support.cluster_deletion import SHORT_PERIODS, DeletedCluster, two_server_cluster
-from tests.multigres.support.crash_runs import IsDone, crash_at_every_write, run_until
+from tests.multigres.support.crash_runs import IsDone, crash_after_write, crash_at_every_write, run_until
 from tests.multigres.support.waiting import run_async
 from tests.support.kubectl import Kubectl
 
@@ -40,6 +40,11 @@ class CrashScenario(DeletedCluster):
     def crash_until(self, is_done: IsDone) -> int:
         """Crashes the operator at every write; returns the number of these writes."""
         return run_async(crash_at_every_write(self.control_plane, self.namespace, is_done, **self.settings))
+
+    def crash_after_first_writes(self, processes: int) -> None:
+        """Crashes one operator after another, each as soon as its first write was committed."""
+        for _ in range(processes):
+            run_async(crash_after_write(self.control_plane, self.namespace, 1, **self.settings))
 
     def names(self, kind: str) -> set[str]:
         return {each["metadata"]["name"] for each in self.all(kind)}

@@ -26,7 +26,7 @@ from tests.support.kubectl import Kubectl
 
 IMAGE = "example.com/go-operator:0.2.6"
 PASSWORD = "postgres"
-MANAGER = "--field-manager=multigres-operator"
+MANAGER = "fieldManager=multigres-operator&fieldValidation=Strict"
 FINALIZERS = {
     "MultigresCluster": "multigres.com/cluster-cleanup",
     "Cell": "cell.data-handler.multigres.com/finalizer",
@@ -99,8 +99,11 @@ class GoCluster:
 
     def _create(self, manifest: Manifest) -> None:
         document = {**manifest, "metadata": self._with_owners(manifest["metadata"])}
-        made = self.kubectl("create", MANAGER, "-o", "json", "-f", "-", document=document)
-        self._uids[manifest["kind"], manifest["metadata"]["name"]] = json.loads(made)["metadata"]["uid"]
+        kind = self.kubectl.server.kind(f"{manifest['kind']}.{manifest['apiVersion'].rpartition('/')[0]}")
+        assert kind is not None, manifest["kind"]
+        made = self.kubectl.server.call("POST", f"{kind.path(self.namespace)}?{MANAGER}", document)
+        assert made.status == 201, made.body.decode()
+        self._uids[manifest["kind"], manifest["metadata"]["name"]] = made.json()["metadata"]["uid"]
 
     def _with_owners(self, metadata: dict[str, Any]) -> dict[str, Any]:
         owners = [

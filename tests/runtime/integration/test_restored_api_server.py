@@ -2,6 +2,9 @@
 
 resourceVersions go back, objects that were deleted since the backup exist again, and what was created since is gone. No
 object of the backup may be deleted, and both operators reach the state that the restored objects ask for.
+
+All tests share one control plane and its backup: they run in order, and each leaves the operators as the next one
+expects them.
 """
 
 import os
@@ -49,6 +52,9 @@ class RestoredServer:
         self.customers.add(*CUSTOMERS)
         self._data_plane = directory / "data-plane"
         self._data_plane.mkdir()
+        self._running = ExitStack()
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.backup: dict[str, str] = {}
 
     def install(self) -> None:
         definitions.install_crds(self.plane.found, self.kubectl, (*MULTIGRES_KINDS, *TENANTS_KINDS))
@@ -87,24 +93,31 @@ class RestoredServer:
     def _claims(self, part: str) -> list[Any]:
         return [each for each in self.clusters.all("pvc") if part in str(each["metadata"])]
 
+    def take_backup(self) -> None:
+        """The API server restarts for it."""
+        self.plane.take_backup()
+        self.backup = self.uids()
+
     def restore(self) -> None:
         """With the table: it is restored together with the cluster."""
         self.customers.remove("later")
         self.customers.add(CUSTOMERS[0])
         self.plane.restore()
 
-    @contextmanager
-    def operators(self, **settings: str) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    def start_operators(self) -> None:
         """With a data plane of their own: the restored API server ends its watches, too."""
-        with ExitStack() as running:
-            running.enter_context(started_data_plane(self.plane.found.kubeconfig, self._data_plane))
-            connect_to = connect_to_file(self._data_plane)
-            yield {
-                operator.short_name: running.enter_context(
-                    self._operator(operator, connect_to=connect_to, **settings)
-                )
-                for operator in (MULTIGRES, TENANTS)
-            }
+        self._running.enter_context(started_data_plane(self.plane.found.kubeconfig, self._data_plane))
+        connect_to = connect_to_file(self._data_plane)
+        self.processes = {
+            operator.short_name: self._running.enter_context(self._operator(operator, connect_to=connect_to))
+            for operator in (MULTIGRES, TENANTS)
+        }
+
+    def stop_operators(self) -> None:
+        self._running.close()
+
+    def all_run(self) -> bool:
+        return all(process.poll() is None for process in self.processes.values())
 
     @contextmanager
     def _operator(self, operator: ShippedOperator, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -136,46 +149,42 @@ class RestoredServer:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestoredServer]:
     with restorable_control_plane() as plane:
         server = RestoredServer(plane, tmp_path_factory.mktemp("restored"))
-        server.install()
-        with server.operators():
+        try:
+            server.install()
+            server.start_operators()
             server.wait_converged()
-        plane.take_backup()
-        yield server
+            yield server
+        finally:
+            server.stop_operators()
+
+
+def test_operators_survive_a_restart_of_the_api_server(server: RestoredServer) -> None:
+    """Without a restore, the version only grows: no process ends, and changes are seen."""
+    server.take_backup()
+    server.move_on()
+    assert server.all_run()
 
 
 def test_operators_that_run_during_a_restore_end_and_delete_nothing_of_the_backup(
     server: RestoredServer,
 ) -> None:
-    before = server.uids()
-    with server.operators() as processes:
-        server.move_on()
-        server.restore()
-        for name, process in processes.items():
-            assert process.wait(timeout=240) == 1, name
-            text = server.log(name).read_text()
-            assert "it was restored from a backup; this process ends" in text
-            assert "Traceback" not in text
-    with server.operators():
-        server.wait_converged()
-        assert before.items() <= server.uids().items()
+    server.restore()
+    for name, process in server.processes.items():
+        assert process.wait(timeout=240) == 1, name
+        text = server.log(name).read_text()
+        assert "it was restored from a backup; this process ends" in text
+        assert "Traceback" not in text
+    server.stop_operators()
+    server.start_operators()
+    server.wait_converged()
+    assert server.backup.items() <= server.uids().items()
 
 
 def test_operators_that_start_after_a_restore_delete_nothing_of_the_backup(server: RestoredServer) -> None:
-    before = server.uids()
-    with server.operators():
-        server.wait_converged()
-        server.move_on()
+    server.move_on()
+    server.stop_operators()
     server.restore()
-    with server.operators() as processes:
-        server.wait_converged()
-        assert all(process.poll() is None for process in processes.values())
-        assert before.items() <= server.uids().items()
-
-
-def test_operators_survive_a_restart_of_the_api_server(server: RestoredServer) -> None:
-    """Without a restore, the version only grows: no process ends, and changes are seen."""
-    with server.operators() as processes:
-        server.wait_converged()
-        server.plane.restart()
-        server.move_on()
-        assert all(process.poll() is None for process in processes.values())
+    server.start_operators()
+    server.wait_converged()
+    assert server.all_run()
+    assert server.backup.items() <= server.uids().items()

@@ -1,45 +1,59 @@
-"""The first seconds of a process: new rows do not wait until the objects of all other Tenants are listed."""
+"""After a restart the operator writes no object that is up to date."""
 
-import asyncio
 from pathlib import Path
 
 from steward.install.operators import TENANTS
 from steward.local.control_plane import ControlPlane
-from steward.tenants.api.kinds import CUSTOM_KINDS
-from steward.testkit import FaultProxy, Hold, Match, Rule
-from tests.support import definitions
-from tests.support.identities import operator_kubeconfig, operator_token
+from steward.local.service_accounts import kubeconfig
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import OperatorProcess, run_operator_process_async
-from tests.tenants.support.customers import Customers, World, sqlite_registry, until
-from tests.tenants.support.manifests import resource, template
+from tests.support.operator_process import OperatorProcess, run_operator_process
+from tests.tenants.support.customers import Customers, World, config_template, sqlite_registry, until
+from tests.tenants.support.manifests import resource
+from tests.tenants.support.operator import running_operator
 
-TEMPLATE = template(configMaps=[resource("settings", nameTemplate="{{ .uid }}-settings")])
+SECRET = {"apiVersion": "v1", "kind": "Secret", "stringData": {"plan": "{{ .plan }}"}}
+WRITTEN = "tenants,secrets,configmaps,controllerrevisions"
 
 
-async def test_a_new_row_is_served_before_the_objects_of_other_tenants_are_listed(
+def _versions(world: World) -> dict[str, str]:
+    lines = world.kubectl(
+        "get",
+        WRITTEN,
+        "-o",
+        "jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion} {end}",
+    )
+    return dict(line.split("=") for line in lines.split())
+
+
+def _restricted_operator(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, directory: Path
+) -> OperatorProcess:
+    """An operator whose service account has permissions in this namespace only."""
+    where = ("-n", namespace)
+    kubectl("create", "serviceaccount", "restricted", *where)
+    bound = (f"--clusterrole={TENANTS.name}", f"--serviceaccount={namespace}:restricted")
+    kubectl("create", "rolebinding", "restricted", *bound, *where)
+    config = directory / "restricted.kubeconfig"
+    config.write_text(
+        kubeconfig(control_plane, TENANTS, kubectl("create", "token", "restricted", *where).strip())
+    )
+    return OperatorProcess("tenants", config, namespace, directory / "second.log")
+
+
+def test_a_restart_with_permissions_in_one_namespace_writes_no_object_that_is_up_to_date(
     control_plane: ControlPlane, kubectl: Kubectl, namespace: str, customers: Customers, tmp_path: Path
 ) -> None:
-    """The other Tenants are not touched before: without a cache the operator cannot tell what was changed."""
     world = World(kubectl, namespace)
-    await asyncio.to_thread(definitions.install_crds, control_plane, kubectl, CUSTOM_KINDS)
-    await asyncio.to_thread(operator_kubeconfig, TENANTS, control_plane)
-    token = await asyncio.to_thread(operator_token, TENANTS, kubectl)
-    async with FaultProxy(control_plane.kubeconfig) as proxy:
-        config = proxy.write_kubeconfig(tmp_path / "kubeconfig", token)
-        operator = OperatorProcess("tenants", config, namespace, tmp_path / "log")
-        customers.add("acme")
-        await asyncio.to_thread(world.apply, sqlite_registry(), TEMPLATE)
-        async with run_operator_process_async(operator, sqlite_root=str(tmp_path)):
-            await asyncio.to_thread(
-                world.until_condition, "Ready", "True", kind="tenant", name="acme-web-app"
-            )
+    customers.add("acme", "umbrella")
+    secrets = [resource("secret", spec=SECRET, nameTemplate="{{ .uid }}-secret")]
+    with running_operator(control_plane, namespace, tmp_path / "first.log"):
+        world.apply(sqlite_registry(), config_template(secrets=secrets))
+        until(lambda: world.status().get("ready") == 2, world.status)
+    previous = _versions(world)
 
-        held = proxy.add(Rule(Match(verb="watch", resource="deployments"), Hold()))
-        await asyncio.to_thread(kubectl, "delete", "configmap", "acme-settings", "-n", namespace)
-        customers.add("bob")
-        async with run_operator_process_async(operator, sqlite_root=str(tmp_path)):
-            await asyncio.to_thread(until, lambda: world.get("configmap", "bob-settings"))
-            assert world.get("configmap", "acme-settings") is None
-            proxy.remove(held)
-            await asyncio.to_thread(until, lambda: world.get("configmap", "acme-settings"))
+    customers.add("late")
+    restricted = _restricted_operator(control_plane, kubectl, namespace, tmp_path)
+    with run_operator_process(restricted, sqlite_root=str(tmp_path), no_cross_namespace="true"):
+        until(lambda: world.status().get("ready") == 3, world.status)
+    after = _versions(world)
+    assert {name: version for name, version in after.items() if name in previous} == previous

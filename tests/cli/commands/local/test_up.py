@@ -20,28 +20,43 @@ pytestmark = pytest.mark.needs_server
 def shell(tmp_path: Path) -> Iterator[Shell]:
     shell = Shell(tmp_path / "cluster")
     yield shell
+    if shell.directory.exists():
+        shell.run("down", "--purge")
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """The directory of the cluster that the next two tests use one after the other."""
+    shell = Shell(tmp_path_factory.mktemp("used") / "cluster")
+    yield shell
     shell.run("down", "--purge")
 
 
-def test_up_detached_then_kubectl_then_down_then_the_same_cluster_again(shell: Shell) -> None:
-    up = shell.run("up", "--bare", "--detach", "--nodes", "2", "--zones", "a,b")
+def test_up_detached_then_kubectl_then_down(used: Shell) -> None:
+    up = used.run("up", "--bare", "--detach", "--nodes", "2", "--zones", "a,b")
     assert up.returncode == ExitCode.DONE, up.stderr
     assert "is ready at https://127.0.0.1:" in up.stdout
     assert "starting etcd" in up.stderr
 
-    made = shell.run("kubectl", "run", "kept", "--image=busybox", "--", "sh", "-c", "echo hello")
+    made = used.run("kubectl", "run", "kept", "--image=busybox", "--", "sh", "-c", "echo hello")
     assert made.returncode == 0, made.stderr
-    arguments = shell.run("kubectl", "get", "pod", "kept", "-o", "jsonpath={.spec.containers[0].args}")
+    arguments = used.run("kubectl", "get", "pod", "kept", "-o", "jsonpath={.spec.containers[0].args}")
     assert arguments.stdout == '["sh","-c","echo hello"]'
-    assert shell.run("kubectl", "get", "pod", "none").returncode == 1
+    assert used.run("kubectl", "get", "pod", "none").returncode == 1
 
-    down = shell.run("down")
-    assert down.stdout == f"Stopped the control plane in {shell.directory}.\n"
-    assert processes_using(shell.directory) == set()
+    down = used.run("down")
+    assert down.stdout == f"Stopped the control plane in {used.directory}.\n"
+    assert processes_using(used.directory) == set()
 
-    again = shell.run("up", "--bare", "--detach")
-    assert "2 in a, b" in again.stdout
-    assert shell.run("kubectl", "get", "pod", "kept", "-o", "name").stdout == "pod/kept\n"
+
+def test_the_same_cluster_again_in_the_foreground_until_down_ends_it(used: Shell) -> None:
+    with used.start("up", "--bare") as again:
+        assert "2 in a, b" in read_until(again, "Ctrl-C stops it")
+        assert used.run("kubectl", "get", "pod", "kept", "-o", "name").stdout == "pod/kept\n"
+        assert used.run("down").returncode == ExitCode.DONE
+        read_until(again, "stopped by `steward down`")
+        assert again.wait(timeout=120) == ExitCode.DONE
+    assert processes_using(used.directory) == set()
 
 
 def test_ctrl_c_in_the_foreground_stops_everything(shell: Shell) -> None:
@@ -62,15 +77,6 @@ def test_ctrl_c_during_the_start_leaves_no_process_behind(shell: Shell, mode: li
         up.send_signal(signal.SIGINT)
         up.send_signal(signal.SIGINT)
         assert up.wait(timeout=120) == ExitCode.INTERRUPTED
-    assert processes_using(shell.directory) == set()
-
-
-def test_down_ends_an_up_in_the_foreground(shell: Shell) -> None:
-    with shell.start("up", "--bare") as up:
-        read_until(up, "Ctrl-C stops it")
-        assert shell.run("down").returncode == ExitCode.DONE
-        read_until(up, "stopped by `steward down`")
-        assert up.wait(timeout=120) == ExitCode.DONE
     assert processes_using(shell.directory) == set()
 
 
