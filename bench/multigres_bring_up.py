@@ -2,8 +2,8 @@
 
 Each cluster has 3 cells and 1 shard with a pool in each cell: 14 pods. The operator runs as a separate process, and
 calls are counted from the API server's audit log. The floor is the bare client of `measuring.replay`: it writes the
-objects that the operator wrote, 16 at once, in the same run, until their workloads are ready. Sizes: `--sizes
-1,10,40`; idle time: `--seconds 120`.
+objects that the operator wrote, 16 at once, in the same run, until their workloads are ready. A fake data plane runs
+beside both. Sizes: `--sizes 1,10,40`; idle time: `--seconds 120`.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ async def measure_size(report: Report, context: BenchContext, size: int) -> None
             Scenario(context, fleet, watched), flags, report.options.seconds
         )
     progress("the bare client writes the same")
-    floor = await replay(context.bare, written, f"{namespace}-bare")
+    async with running_data_plane(context, f"{namespace}-bare"):
+        floor = await replay(context.bare, written, f"{namespace}-bare")
     for name in (namespace, f"{namespace}-bare"):
         await context.bare.delete(f"/api/v1/namespaces/{name}")
     found = SizeResult(size, healthy, up, peak_mb, rest, restart, deleted, floor)

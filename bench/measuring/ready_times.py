@@ -5,10 +5,10 @@ The median and the ninth decile are judged as shares of the whole time, so a bus
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bench.measuring.figures import Figure, Target, percentile, with_floor
+from bench.measuring.figures import Figure, Target, percentile, with_paired_floors
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,15 @@ class ReadyTimes:
 
     def figures(self, median_target: Target) -> list[Figure]:
         """The floor of each is the whole time."""
-        return [
-            with_floor("… the first is ready after", self.first, "s", self.last),
-            with_floor("… the median", percentile(self.times, 0.5), "s", self.last, median_target),
-            with_floor("… nine of ten", percentile(self.times, 0.9), "s", self.last),
-        ]
+        return figures_of_rounds([self], median_target)
+
+
+def figures_of_rounds(rounds: Sequence[ReadyTimes], median_target: Target) -> list[Figure]:
+    """Medians over the rounds; the floor of each is the whole time of its round."""
+    wholes = [each.last for each in rounds]
+    medians, ninths = ([percentile(each.times, share) for each in rounds] for share in (0.5, 0.9))
+    return [
+        with_paired_floors("… the first is ready after", "s", [each.first for each in rounds], wholes),
+        with_paired_floors("… the median", "s", medians, wholes, median_target),
+        with_paired_floors("… nine of ten", "s", ninths, wholes),
+    ]

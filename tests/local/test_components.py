@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,15 @@ def test_the_kubeconfig_embeds_its_certificates(assembly: Assembly) -> None:
     assert config["clusters"][0]["cluster"]["server"] == assembly.url
     key = base64.b64decode(config["users"][0]["user"]["client-key-data"])
     assert key == assembly.certificates.client("admin").key.read_bytes()
+
+
+def test_all_controllers_run_but_the_disabled_ones(assembly: Assembly) -> None:
+    settings = replace(assembly.settings, disabled_controllers=("ttl-controller", "endpoints-controller"))
+    command = commands(replace(assembly, settings=settings))["kube-controller-manager"]
+    assert "--controllers=*,-ttl-controller,-endpoints-controller" in command
+    assert not any(
+        flag.startswith("--controllers") for flag in commands(assembly)["kube-controller-manager"]
+    )
 
 
 def test_the_audit_policy_records_every_call_once(assembly: Assembly) -> None:

@@ -20,6 +20,16 @@ from steward.local.progress import SilentProgress
 from steward.local.settings import ControlPlaneSettings
 from tests.support.rbac_comparison import PermissionRecord
 
+UNUSED_CONTROLLERS = (
+    "endpoints-controller",
+    "endpointslice-mirroring-controller",
+    "horizontal-pod-autoscaler-controller",
+    "persistentvolume-attach-detach-controller",
+    "root-ca-certificate-publisher-controller",
+    "ttl-controller",
+)
+"""No test reads what they write, and they cost the API server one of twenty requests."""
+
 
 @contextmanager
 def running_control_plane(record: PermissionRecord, *admission_plugins: str) -> Iterator[str]:
@@ -29,7 +39,10 @@ def running_control_plane(record: PermissionRecord, *admission_plugins: str) -> 
     loop = asyncio.new_event_loop()
     try:
         settings = ControlPlaneSettings(
-            directory, lifetime=Lifetime.PARENT, admission_plugins=admission_plugins
+            directory,
+            lifetime=Lifetime.PARENT,
+            admission_plugins=admission_plugins,
+            disabled_controllers=UNUSED_CONTROLLERS,
         )
         loop.run_until_complete(_start(settings))
         yield str(directory)

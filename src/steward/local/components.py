@@ -166,8 +166,14 @@ def _controller_manager(assembly: Assembly) -> list[str]:
         f"--service-cluster-ip-range={SERVICE_RANGE}",
         "--kube-api-qps=1000",
         "--kube-api-burst=2000",
+        *_controllers(assembly.settings),
         *_heartbeats(assembly.containers),
     ]
+
+
+def _controllers(settings: ControlPlaneSettings) -> list[str]:
+    names = ["*", *(f"-{name}" for name in settings.disabled_controllers)]
+    return [f"--controllers={','.join(names)}"] if settings.disabled_controllers else []
 
 
 def _heartbeats(containers: ContainerAssembly | None) -> list[str]:

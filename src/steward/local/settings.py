@@ -52,6 +52,7 @@ class ControlPlaneSettings:
     audit_level: str = "Metadata"  # of the audit log: None, Metadata, Request or RequestResponse
     lifetime: Lifetime = Lifetime.OWN
     admission_plugins: tuple[str, ...] = ()  # in addition to those that are on by default
+    disabled_controllers: tuple[str, ...] = ()  # of kube-controller-manager
     containers: ContainerSettings | None = None
 
 

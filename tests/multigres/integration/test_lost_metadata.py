@@ -179,5 +179,6 @@ def test_removed_owner_references_are_put_back_on_every_kind(labelled: Labelled)
         return {name: found[0]["uid"] for name, found in owners.items() if found} == before
 
     eventually(has_owners, "every owner reference to be back")
+    eventually(labelled.is_healthy, "the cluster to be healthy")
     labelled.wait_unchanged()
     assert labelled.is_healthy()

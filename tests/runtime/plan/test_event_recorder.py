@@ -12,8 +12,10 @@ from steward.kube.objects.patches import MergePatch
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.plan import event_recorder
 from steward.runtime.plan.event_recorder import (
+    MAX_DELAY_SECONDS,
     SERIES_SECONDS,
     EventRecorder,
+    EventTimes,
     ObjectEvent,
     Reporter,
     event_manifest,
@@ -27,6 +29,10 @@ REPORTER = Reporter("tenant-operator", "pod-1")
 
 def event(reason: str, message: str = "", ref: Ref = REF, uid: str = "u1") -> ObjectEvent:
     return ObjectEvent(ref, uid, EventType.NORMAL, reason, message)
+
+
+def warning(reason: str) -> ObjectEvent:
+    return ObjectEvent(REF, "u1", EventType.WARNING, reason, "")
 
 
 class FakeServer:
@@ -59,7 +65,14 @@ class Recording:
         self.server = FakeServer()
         self.clock = FakeClock()
         self.metrics = Metrics()
-        self.recorder = EventRecorder(self.server, REPORTER, self.metrics, self.clock)  # type: ignore[arg-type]
+        self.is_busy = False
+        self.recorder = EventRecorder(
+            self.server,  # type: ignore[arg-type]
+            REPORTER,
+            self.metrics,
+            self.clock,
+            lambda: self.is_busy,
+        )
 
     async def emit(self, *events: ObjectEvent) -> None:
         for one in events:
@@ -168,8 +181,43 @@ async def test_a_stop_waits_for_queued_events_but_not_forever() -> None:
     await stuck.recorder.stop(0.01)
 
 
+async def test_events_wait_for_other_writes_and_keep_their_time(recording: Recording) -> None:
+    recording.is_busy = True
+    await recording.emit(event("Ready"))
+    await recording.clock.pass_time(5)
+    assert recording.server.reasons == []
+    recording.is_busy = False
+    await recording.clock.pass_time(1)
+    assert recording.server.reasons == ["Ready"]
+    assert recording.server.created[0]["eventTime"] == "2027-01-15T08:00:00.000000Z"
+
+
+async def test_warnings_do_not_wait_for_other_writes(recording: Recording) -> None:
+    recording.is_busy = True
+    await recording.emit(event("Ready"), warning("Failed"))
+    assert recording.server.reasons == ["Failed"]
+
+
+async def test_an_event_waits_for_other_writes_half_a_minute_at_most(recording: Recording) -> None:
+    recording.is_busy = True
+    await recording.emit(event("Ready"))
+    await recording.clock.pass_time(MAX_DELAY_SECONDS + 1)
+    assert recording.server.reasons == ["Ready"]
+
+
+async def test_a_stop_sends_the_events_that_wait_for_other_writes() -> None:
+    recording = Recording()
+    recording.is_busy = True
+    recording.recorder.start()
+    await recording.emit(event("Ready"))
+    stopped = asyncio.create_task(recording.recorder.stop(5))
+    await recording.clock.pass_time(1)
+    await stopped
+    assert recording.server.reasons == ["Ready"]
+
+
 def test_an_event_has_its_reason_reporter_and_time() -> None:
-    told = event_manifest(event("Ready", "3 of 3"), REPORTER, 1_800_000_000.25)
+    told = event_manifest(event("Ready", "3 of 3"), REPORTER, EventTimes(1_800_000_000.25, 1_800_000_030.0))
     assert told["eventTime"] == "2027-01-15T08:00:00.250000Z"
     assert (told["reportingController"], told["reportingInstance"]) == REPORTER
     assert told["regarding"] == {
@@ -183,12 +231,12 @@ def test_an_event_has_its_reason_reporter_and_time() -> None:
 
 
 def test_an_event_of_a_cluster_scoped_object_is_in_default() -> None:
-    told = event_manifest(event("Ready", ref=Ref(NODE, Key("", "node-1"))), REPORTER, 0.0)
+    told = event_manifest(event("Ready", ref=Ref(NODE, Key("", "node-1"))), REPORTER, EventTimes(0.0, 0.0))
     assert told["metadata"]["namespace"] == "default"
     assert "namespace" not in told["regarding"]
 
 
 def test_a_note_is_truncated_to_the_limit_of_the_server_and_has_no_secrets() -> None:
-    told = event_manifest(event("Failed", "password=hunter2 " + "ü" * 2000), REPORTER, 0.0)
+    told = event_manifest(event("Failed", "password=hunter2 " + "ü" * 2000), REPORTER, EventTimes(0.0, 0.0))
     assert len(told["note"].encode()) <= 1024
     assert "hunter2" not in told["note"]

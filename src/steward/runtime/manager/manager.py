@@ -35,7 +35,7 @@ from steward.runtime.observability.probes import Check, Probes
 from steward.runtime.plan.event_recorder import EventRecorder, Reporter
 from steward.runtime.plan.executor import ExecutorDependencies, PlanExecutor, StepHooks
 from steward.runtime.plan.step_spans import PartNames
-from steward.runtime.plan.write_slots import ServerLoad
+from steward.runtime.plan.write_slots import ServerLoad, WriteSlots
 
 log = logging.getLogger(__name__)
 
@@ -75,10 +75,13 @@ class Manager:
         self.caches = Caches(connection.client, ReflectorOptions(on_restored=self._server_restored))
         self.probes = Probes()
         reporter = Reporter(connection.identity.name, connection.identity.instance)
-        self.events = EventRecorder(connection.client, reporter, connection.metrics, connection.clock)
+        slots = WriteSlots()
+        self.events = EventRecorder(
+            connection.client, reporter, connection.metrics, connection.clock, lambda: slots.is_busy
+        )
         applier = Applier(connection.client)
         self._executor_dependencies = ExecutorDependencies(
-            connection.client, applier, self.caches, self.events
+            connection.client, applier, self.caches, self.events, slots
         )
         self._controller_dependencies = ControllerDependencies(
             self.caches,

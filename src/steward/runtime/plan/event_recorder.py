@@ -3,12 +3,17 @@
 `emit` returns at once. An event equal to the last one of its object is dropped. An event that occurs again after
 another one increments the series of the first (`events.k8s.io`), and a series is written at most once a minute. Events
 that cannot be written (terminating namespace, missing permission, full queue) are counted in a metric.
+
+Warnings are sent at once. Other events wait while the process is busy with writes, for half a minute at most: of ten
+writes of a new Tenant one is an event, and while hundreds of Tenants are created nobody reads it before they are ready.
+An Event has the time at which it was emitted.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -29,6 +34,9 @@ log = logging.getLogger(__name__)
 QUEUE_CAPACITY = 10_000
 CACHE_CAPACITY = 20_000
 SERIES_SECONDS = 60.0
+MAX_DELAY_SECONDS = 30.0
+"""How long an event that is no warning waits for the end of other writes."""
+CHECK_SECONDS = 0.1
 NOTE_BYTES = 1024
 NAME_LENGTH = 230
 ACTION = "Reconcile"
@@ -42,6 +50,21 @@ class ObjectEvent(NamedTuple):
     type: EventType
     reason: str
     message: str
+
+
+class QueuedEvent(NamedTuple):
+    event: ObjectEvent
+    emitted_at: float
+    """Wall clock."""
+    send_until: float
+    """Monotonic clock."""
+
+
+class EventTimes(NamedTuple):
+    """Wall clock; the name of an Event has the time of its request, which no other Event of its object has."""
+
+    emitted_at: float
+    sent_at: float
 
 
 class EventSeries(Struct):
@@ -59,39 +82,68 @@ class Reporter(NamedTuple):
     instance: str
 
 
+Queue = asyncio.Queue[QueuedEvent]
+
+
+def _never() -> bool:
+    return False
+
+
 class EventRecorder:
-    def __init__(self, client: Client, reporter: Reporter, metrics: Metrics, clock: Clock) -> None:
+    """`is_busy` says whether the process has more urgent writes than events."""
+
+    def __init__(
+        self,
+        client: Client,
+        reporter: Reporter,
+        metrics: Metrics,
+        clock: Clock,
+        is_busy: Callable[[], bool] = _never,
+    ) -> None:
         self._client = client
         self._reporter = reporter
         self._clock = clock
+        self._is_busy = is_busy
         self._results = metrics.events
         self._last: LruCache[tuple[Ref, str], ObjectEvent] = LruCache(CACHE_CAPACITY)
         self._series: LruCache[ObjectEvent, EventSeries] = LruCache(CACHE_CAPACITY)
-        self._queue: asyncio.Queue[ObjectEvent] = asyncio.Queue(QUEUE_CAPACITY)
-        self._sender: asyncio.Task[None] | None = None
+        self._warnings: Queue = asyncio.Queue(QUEUE_CAPACITY)
+        self._others: Queue = asyncio.Queue(QUEUE_CAPACITY)
+        self._stopping = asyncio.Event()
+        self._senders: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        self._sender = asyncio.create_task(self._send_all(), name="events")
+        self._senders = [
+            asyncio.create_task(self._send_all(self._warnings), name="warnings"),
+            asyncio.create_task(self._send_all(self._others), name="events"),
+        ]
 
     async def stop(self, seconds: float) -> None:
         """Sends the queued events, for at most this long."""
-        if self._sender is None:
+        if not self._senders:
             return
+        self._stopping.set()
         try:
             async with asyncio.timeout(seconds):
-                await self._queue.join()
+                await self._warnings.join()
+                await self._others.join()
         except TimeoutError:
-            log.warning("%d events were not sent before the process stopped", self._queue.qsize())
-        self._sender.cancel()
-        await asyncio.gather(self._sender, return_exceptions=True)
-        self._sender = None
+            unsent = self._warnings.qsize() + self._others.qsize()
+            log.warning("%d events were not sent before the process stopped", unsent)
+        for sender in self._senders:
+            sender.cancel()
+        await asyncio.gather(*self._senders, return_exceptions=True)
+        self._senders = []
 
     def emit(self, event: ObjectEvent) -> None:
         """Queues the event, unless it equals the last event of its object."""
         if self._is_unchanged(event):
             return
+        is_warning = event.type is EventType.WARNING
+        delay = 0.0 if is_warning else MAX_DELAY_SECONDS
+        queued = QueuedEvent(event, self._clock.now(), self._clock.monotonic() + delay)
         try:
-            self._queue.put_nowait(event)
+            (self._warnings if is_warning else self._others).put_nowait(queued)
         except asyncio.QueueFull:
             self._results.labels("dropped").inc()
 
@@ -102,37 +154,43 @@ class EventRecorder:
         self._last.set(identity, event)
         return False
 
-    async def _send_all(self) -> None:
+    async def _send_all(self, queue: Queue) -> None:
         while True:
-            event = await self._queue.get()
+            queued = await queue.get()
+            event = queued.event
+            await self._wait_for_writes(queued)
             try:
-                await self._send(event)
+                await self._send(queued)
             except (Forbidden, NotFound) as error:
                 self._count_rejected(event, error)
             except KubeError as error:
                 self._results.labels("failed").inc()
                 log.warning("event %s of %s was not written: %s", event.reason, event.ref, error)
             finally:
-                self._queue.task_done()
+                queue.task_done()
+
+    async def _wait_for_writes(self, queued: QueuedEvent) -> None:
+        while self._is_busy() and self._clock.monotonic() < queued.send_until and not self._stopping.is_set():
+            await self._clock.sleep(CHECK_SECONDS)
 
     def _count_rejected(self, event: ObjectEvent, error: KubeError) -> None:
         # Usual in a terminating namespace: the API server rejects new objects there.
         self._results.labels("refused").inc()
         log.debug("event %s of %s was rejected: %s", event.reason, event.ref, error)
 
-    async def _send(self, event: ObjectEvent) -> None:
-        series = self._series.get(event)
-        if series is None or not await self._increment(series):
-            await self._create(event)
+    async def _send(self, queued: QueuedEvent) -> None:
+        series = self._series.get(queued.event)
+        if series is None or not await self._increment(series, queued.emitted_at):
+            await self._create(queued.event, queued.emitted_at)
 
-    async def _create(self, event: ObjectEvent) -> None:
-        manifest = event_manifest(event, self._reporter, self._clock.now())
+    async def _create(self, event: ObjectEvent, emitted_at: float) -> None:
+        manifest = event_manifest(event, self._reporter, EventTimes(emitted_at, self._clock.now()))
         await self._client.create(manifest)
         metadata = manifest["metadata"]
         self._series.set(event, EventSeries(Ref(EVENT, Key(metadata["namespace"], metadata["name"]))))
         self._results.labels("created").inc()
 
-    async def _increment(self, series: EventSeries) -> bool:
+    async def _increment(self, series: EventSeries, emitted_at: float) -> bool:
         """Counts an occurrence; False if the Event has expired on the server."""
         series.count += 1
         now = self._clock.monotonic()
@@ -140,7 +198,7 @@ class EventRecorder:
             self._results.labels("counted").inc()
             return True
         try:
-            await self._client.patch(series.event, series_patch(series.count, self._clock.now()))
+            await self._client.patch(series.event, series_patch(series.count, emitted_at))
         except NotFound:
             return False
         series.written_at = now
@@ -148,15 +206,18 @@ class EventRecorder:
         return True
 
 
-def event_manifest(event: ObjectEvent, reporter: Reporter, now: float) -> Manifest:
+def event_manifest(event: ObjectEvent, reporter: Reporter, times: EventTimes) -> Manifest:
     key = event.ref.key
     # Events of cluster-scoped objects are in `default`, as everywhere in Kubernetes.
     namespace = key.namespace or "default"
     return {
         "apiVersion": EVENT.api_version,
         "kind": EVENT.kind,
-        "metadata": {"name": f"{key.name[:NAME_LENGTH]}.{int(now * 1e9):x}", "namespace": namespace},
-        "eventTime": micro_time(now),
+        "metadata": {
+            "name": f"{key.name[:NAME_LENGTH]}.{int(times.sent_at * 1e9):x}",
+            "namespace": namespace,
+        },
+        "eventTime": micro_time(times.emitted_at),
         "reportingController": reporter.controller,
         "reportingInstance": reporter.instance[:128],
         "action": ACTION,

@@ -22,6 +22,7 @@ from steward.runtime.reconcile import Lane
 
 FEWEST: Final = 16
 MOST: Final = 64
+BUSY_WRITES: Final = 4
 RECENT_WRITES: Final = 32
 BUSY_RATIO: Final = 2.0
 """By how much the fastest recent write is slower than the fastest of all if the API server is busy."""
@@ -93,6 +94,11 @@ class WriteSlots:
     @property
     def limit(self) -> int:
         return self._most if self.load.has_room else self._fewest
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many writes are in flight, so that less urgent ones should wait."""
+        return self._in_flight >= BUSY_WRITES or bool(self._waiting)
 
     def observe(self, seconds: float) -> None:
         """A write took this long."""
