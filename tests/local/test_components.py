@@ -74,9 +74,7 @@ def test_all_controllers_run_but_the_disabled_ones(assembly: Assembly) -> None:
     settings = replace(assembly.settings, disabled_controllers=("ttl-controller", "endpoints-controller"))
     command = commands(replace(assembly, settings=settings))["kube-controller-manager"]
     assert "--controllers=*,-ttl-controller,-endpoints-controller" in command
-    assert not any(
-        flag.startswith("--controllers") for flag in commands(assembly)["kube-controller-manager"]
-    )
+    assert not any(flag.startswith("--controllers") for flag in commands(assembly)["kube-controller-manager"])
 
 
 def test_the_audit_policy_records_every_call_once(assembly: Assembly) -> None:

@@ -3,7 +3,13 @@
 import pytest
 
 from steward.kube.objects.kinds import Key
-from steward.runtime.controller.start_limit import AT_ONCE, COUNTED_SECONDS, MAX_COUNTED_SECONDS, StartLimit
+from steward.runtime.controller.start_limit import (
+    AT_ONCE,
+    COUNTED_SECONDS,
+    GROWTH_SECONDS,
+    MAX_COUNTED_SECONDS,
+    StartLimit,
+)
 from steward.runtime.plan.write_slots import SATURATED
 from steward.testkit.clock import FakeClock
 
@@ -21,6 +27,11 @@ class Starts:
     def start_all(self) -> list[Key]:
         return [key for key in KEYS if self.limit.start(key)]
 
+    def start_after(self, seconds: float) -> list[Key]:
+        """All that are started, now or before."""
+        self.clock.advance(seconds)
+        return self.start_all()
+
 
 @pytest.fixture
 def starts() -> Starts:
@@ -31,9 +42,25 @@ def test_a_few_objects_start_at_once_while_the_server_is_saturated(starts: Start
     assert starts.start_all() == KEYS[:AT_ONCE]
 
 
-def test_all_objects_start_at_once_while_the_server_has_room(starts: Starts) -> None:
+def test_more_and_more_objects_start_while_the_server_has_room(starts: Starts) -> None:
     starts.slowdown = 1.0
-    assert starts.start_all() == KEYS
+    assert [len(starts.start_after(GROWTH_SECONDS)) for _ in range(4)] == [2, 3, 5, 9]
+
+
+def test_the_limit_stops_growing_when_the_server_is_saturated(starts: Starts) -> None:
+    starts.slowdown = 1.0
+    assert [len(starts.start_after(GROWTH_SECONDS)) for _ in range(2)] == [2, 3]
+    starts.slowdown = SATURATED
+    assert [len(starts.start_after(GROWTH_SECONDS)) for _ in range(3)] == [3, 3, 3]
+
+
+def test_objects_that_start_later_are_few_at_once_again(starts: Starts) -> None:
+    starts.slowdown = 1.0
+    for _ in range(4):
+        starts.start_after(GROWTH_SECONDS)
+    for key in KEYS:
+        starts.limit.finish(key)
+    assert len(starts.start_after(0)) == AT_ONCE
 
 
 def test_a_finished_object_wakes_the_one_that_has_waited_longest(starts: Starts) -> None:

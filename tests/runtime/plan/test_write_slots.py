@@ -3,6 +3,8 @@ import asyncio
 import pytest
 
 from steward.runtime.plan.write_slots import (
+    CURRENT_SECONDS,
+    FEWEST_CURRENT_WRITES,
     OLDEST_EVERY,
     RECENT_WRITES,
     SATURATED,
@@ -12,7 +14,7 @@ from steward.runtime.plan.write_slots import (
     write_priority,
 )
 from steward.runtime.reconcile import Lane
-from steward.testkit.clock import let_others_run
+from steward.testkit.clock import FakeClock, let_others_run
 
 NEW_TREE = write_priority(Lane.FAST, 0)
 LEAF = write_priority(Lane.FAST, 2)
@@ -164,3 +166,16 @@ def test_a_server_on_which_writes_wait_is_slow_although_one_of_them_is_fast() ->
 def test_a_webhook_that_delays_some_kinds_is_no_slowdown() -> None:
     delayed = RECENT_WRITES // 2
     assert loaded(*[0.01] * RECENT_WRITES, *[0.01] * delayed, *[0.2] * delayed).slowdown == 1.0
+
+
+def test_writes_of_some_seconds_ago_do_not_say_that_the_server_is_slow() -> None:
+    clock = FakeClock()
+    load = ServerLoad(clock.monotonic)
+    for seconds in (0.01, *[0.1] * RECENT_WRITES):
+        load.observe(seconds)
+    assert load.slowdown == 10.0
+    clock.advance(CURRENT_SECONDS)
+    assert load.slowdown == 1.0
+    for _ in range(FEWEST_CURRENT_WRITES):
+        load.observe(0.06)
+    assert load.slowdown == 6.0

@@ -6,10 +6,12 @@ cannot change that, because those pods wait in the queues of Kubernetes' own con
 objects become ready one after the other, and the last one no later than before: a saturated server does not do more
 work in the same time if more is asked of it.
 
-The limit holds only while the API server is saturated. Where objects wait for something else, such as images and
-databases that start, all of them start at once. A started object counts for some seconds only, so that one that cannot
-become ready delays the others a little and never stops them: the more, the slower the server is, because everything
-takes longer then.
+The limit grows while the API server is not saturated: by one after half a second, by two after the next, and so on. Where
+objects wait for something else, such as images and databases that start, a hundred are started within seconds. Starting
+all of them as soon as writes are fast was rejected: the writes of the started objects end long before their pods are
+ready, and by the time that the next writes are slow again, everything has been started. A started object counts for
+some seconds only, so that one that cannot become ready delays the others a little and never stops them: the more, the
+slower the server is, because everything takes longer then.
 """
 
 from collections.abc import Callable
@@ -20,11 +22,14 @@ from steward.kube.clock import Clock
 from steward.kube.objects.kinds import Key
 from steward.runtime.plan.write_slots import SATURATED
 
-AT_ONCE: Final = 3
+AT_ONCE: Final = 2
+GROWTH_SECONDS: Final = 0.5
+"""How often the limit grows while the API server is not saturated."""
 COUNTED_SECONDS: Final = 5.0
 """For how long a started object counts, for each multiple of the time that writes take on an idle server."""
+MIN_COUNTED_SECONDS: Final = COUNTED_SECONDS * SATURATED
 MAX_COUNTED_SECONDS: Final = 120.0
-RETRY_SECONDS: Final = 2.0
+RETRY_SECONDS: Final = 0.5
 """When an object that waits asks again, unless another one finishes earlier."""
 
 
@@ -42,12 +47,14 @@ class StartLimit:
         self._slowdown = slowdown
         self._wake = wake
         self._at_once = at_once
+        self._growth = 0
+        self._changed_at = clock.monotonic()
         self._started: dict[Key, float] = {}
         self._waiting: dict[Key, None] = {}
 
     def is_closed(self, key: Key) -> bool:
         """Whether `start` would refuse this object."""
-        return key not in self._started and self._slowdown() >= SATURATED and not self._free()
+        return key not in self._started and not self._free()
 
     def start(self, key: Key) -> bool:
         """Counts the object as started; False if it has to wait. It is woken when another one is finished."""
@@ -67,7 +74,14 @@ class StartLimit:
                 self._wake(other)
 
     def _free(self) -> int:
-        counted_seconds = min(MAX_COUNTED_SECONDS, COUNTED_SECONDS * self._slowdown())
-        oldest = self._clock.monotonic() - counted_seconds
-        counted = sum(since > oldest for since in self._started.values())
-        return max(0, self._at_once - counted)
+        now, slowdown = self._clock.monotonic(), self._slowdown()
+        counted = self._counted(now, slowdown)
+        if slowdown >= SATURATED or counted < self._at_once:
+            self._growth, self._changed_at = 0, now
+        elif counted >= self._at_once + self._growth and now - self._changed_at >= GROWTH_SECONDS:
+            self._growth, self._changed_at = 2 * self._growth + 1, now
+        return max(0, self._at_once + self._growth - counted)
+
+    def _counted(self, now: float, slowdown: float) -> int:
+        seconds = min(MAX_COUNTED_SECONDS, max(MIN_COUNTED_SECONDS, COUNTED_SECONDS * slowdown))
+        return sum(since > now - seconds for since in self._started.values())

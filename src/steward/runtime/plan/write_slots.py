@@ -13,7 +13,9 @@ that an admission webhook delays would take the slots from all others.
 """
 
 import asyncio
+import time
 from collections import deque
+from collections.abc import Callable
 from contextvars import ContextVar
 from math import inf
 from typing import Final, NamedTuple
@@ -24,6 +26,9 @@ FEWEST: Final = 16
 MOST: Final = 64
 BUSY_WRITES: Final = 4
 RECENT_WRITES: Final = 32
+CURRENT_SECONDS: Final = 5.0
+"""For how long a write says how fast the API server is."""
+FEWEST_CURRENT_WRITES: Final = 8
 BUSY_RATIO: Final = 2.0
 """By how much the fastest recent write is slower than the fastest of all if the API server is busy."""
 SATURATED: Final = 4.0
@@ -55,30 +60,45 @@ class _Waiter(NamedTuple):
     slot: asyncio.Future[None]
 
 
+class _Write(NamedTuple):
+    at: float
+    """When it was answered, on the monotonic clock."""
+    seconds: float
+
+
 class ServerLoad:
     """Whether the API server has room for more writes, by the time that writes take."""
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
         self._fastest = inf
-        self._recent: deque[float] = deque(maxlen=RECENT_WRITES)
+        self._recent: deque[_Write] = deque(maxlen=RECENT_WRITES)
 
     def observe(self, seconds: float) -> None:
-        self._recent.append(seconds)
+        self._recent.append(_Write(self._monotonic(), seconds))
         self._fastest = min(self._fastest, seconds)
 
     @property
+    def _is_known(self) -> bool:
+        return len(self._recent) == RECENT_WRITES
+
+    @property
     def has_room(self) -> bool:
-        is_known = len(self._recent) == RECENT_WRITES
-        return is_known and min(self._recent) <= BUSY_RATIO * self._fastest
+        return self._is_known and min(each.seconds for each in self._recent) <= BUSY_RATIO * self._fastest
 
     @property
     def slowdown(self) -> float:
         """How many times as long as the fastest of all writes three of four recent ones took at least; `SATURATED`
-        until enough writes are known. A quarter of the writes decides: the fastest one is now and then lucky, and an
-        admission webhook delays some kinds on an idle server."""
-        if len(self._recent) < RECENT_WRITES:
+        until enough writes are known, 1 if there were hardly any in the last seconds: what they say is outdated, and
+        this process is not what keeps the server busy. A quarter of the writes decides: the fastest one is now and then
+        lucky, and an admission webhook delays some kinds on an idle server."""
+        if not self._is_known:
             return SATURATED
-        return sorted(self._recent)[RECENT_WRITES // 4] / self._fastest
+        oldest = self._monotonic() - CURRENT_SECONDS
+        current = sorted(each.seconds for each in self._recent if each.at > oldest)
+        if len(current) < FEWEST_CURRENT_WRITES:
+            return 1.0
+        return current[len(current) // 4] / self._fastest
 
 
 class WriteSlots:
