@@ -23,9 +23,7 @@ from tests.support.rbac_comparison import PermissionRecord
 UNUSED_CONTROLLERS = (
     "endpoints-controller",
     "endpointslice-mirroring-controller",
-    "horizontal-pod-autoscaler-controller",
     "persistentvolume-attach-detach-controller",
-    "root-ca-certificate-publisher-controller",
     "ttl-controller",
 )
 """No test reads what they write, and they cost the API server one of twenty requests."""

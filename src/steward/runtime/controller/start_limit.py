@@ -6,12 +6,12 @@ cannot change that, because those pods wait in the queues of Kubernetes' own con
 objects become ready one after the other, and the last one no later than before: a saturated server does not do more
 work in the same time if more is asked of it.
 
-The limit grows while the API server is not saturated: by one after half a second, by two after the next, and so on. Where
-objects wait for something else, such as images and databases that start, a hundred are started within seconds. Starting
-all of them as soon as writes are fast was rejected: the writes of the started objects end long before their pods are
-ready, and by the time that the next writes are slow again, everything has been started. A started object counts for
-some seconds only, so that one that cannot become ready delays the others a little and never stops them: the more, the
-slower the server is, because everything takes longer then.
+The limit grows while the API server is not saturated: by one after half a second, by two after the next, and so on.
+Where objects wait for something else, such as images and databases that start, a hundred are started within seconds.
+Starting all of them as soon as writes are fast was rejected: the writes of the started objects end long before their
+pods are ready, and by the time that the next writes are slow again, everything has been started. A started object
+counts for some seconds only, so that one that cannot become ready delays the others a little and never stops them: the
+more, the slower the server is, because everything takes longer then.
 """
 
 from collections.abc import Callable

@@ -56,8 +56,8 @@ class MultigresContext(ControllerContext):
         self.executor = MemoizingExecutor(executor, self._stores.get)
         self.manifests = ManifestCache()
         self.resolved_specs: LruCache[Any, Any] = LruCache(RESOLVED_CLUSTERS)
-        self.cluster_specs = ClusterSpecs()
         """The cache of `SpecResolver`."""
+        self.cluster_specs = ClusterSpecs()
         self.deletion_metrics = DeletionMetrics(manager.metrics.registry)
         self.connections: Connections = unknown_connections
         self.grace = GraceSettings(
