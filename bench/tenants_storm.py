@@ -17,12 +17,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from bench.measuring.figures import Figure, Target, at_most, at_most_of_floor, with_floor, with_paired_floors
+from bench.measuring.namespaces import until_none_terminates
 from bench.measuring.object_watch import is_ready, watch_objects
 from bench.measuring.operator import RunningOperator, install_crds, running_operator
 from bench.measuring.operator_phases import OperatorCalls, Phase
 from bench.measuring.options import Options, read_options
 from bench.measuring.plane import BenchContext, bench_context
-from bench.measuring.ready_times import ReadyTimes, figures_of_rounds
+from bench.measuring.ready_times import ReadyTimes, figures_of_each_round, figures_of_rounds
 from bench.measuring.replay import ReplayResult, WrittenObject, read_written_objects, replay
 from bench.measuring.report import Report, progress
 from bench.measuring.scenario_run import run
@@ -110,7 +111,7 @@ class StormRun:
             yield running
 
     async def create(self) -> None:
-        await self.space.wait_for_terminating_namespaces()
+        await until_none_terminates(self.context.bare, self.context.namespace)
         await self.space.create()
         await self.space.table.clear()
         await self.space.table.add(range(self.size))
@@ -239,13 +240,9 @@ def wall_figures(found: SizeResult) -> list[Figure]:
     wholes = [each.ready.last for each in found.storms]
     floors = [each.floor.ready_seconds for each in found.storms]
     writes = [each.floor.writes.seconds for each in found.storms]
-    each_round = [
-        with_floor(f"… round {number}", whole, "s", floor)
-        for number, (whole, floor) in enumerate(zip(wholes, floors, strict=True), start=1)
-    ]
     return [
         with_paired_floors(f"{found.size:,} rows, all Ready", "s", wholes, floors, WALL),
-        *(each_round if len(each_round) > 1 else ()),
+        *figures_of_each_round(wholes, floors),
         with_paired_floors("… the bare client's writes alone", "s", wholes, writes),
         *figures_of_rounds([each.ready for each in found.storms], MEDIAN),
     ]

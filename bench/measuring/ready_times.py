@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bench.measuring.figures import Figure, Target, percentile, with_paired_floors
+from bench.measuring.figures import Figure, Target, percentile, with_floor, with_paired_floors
 
 
 @dataclass(frozen=True)
@@ -42,4 +42,14 @@ def figures_of_rounds(rounds: Sequence[ReadyTimes], median_target: Target) -> li
         with_paired_floors("… the first is ready after", "s", [each.first for each in rounds], wholes),
         with_paired_floors("… the median", "s", medians, wholes, median_target),
         with_paired_floors("… nine of ten", "s", ninths, wholes),
+    ]
+
+
+def figures_of_each_round(wholes: Sequence[float], floors: Sequence[float]) -> list[Figure]:
+    """The whole time of each round beside its floor; none of a single round, which the median shows."""
+    if len(wholes) == 1:
+        return []
+    return [
+        with_floor(f"… round {number}", whole, "s", floor)
+        for number, (whole, floor) in enumerate(zip(wholes, floors, strict=True), start=1)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -21,7 +20,6 @@ REGISTRY, TEMPLATE, DATABASE = "customers", "web", "saas"
 OBJECTS_EACH = 5
 _KIND = f"/apis/{API_VERSION}"
 _INSERT_AT_ONCE = 1_000
-_POLL_SECONDS = 1.0
 
 
 class CustomersTable:
@@ -176,16 +174,6 @@ class TenantsNamespace:
 
     def apps(self, plural: str) -> str:
         return f"/apis/apps/v1/namespaces/{self.namespace}/{plural}"
-
-    async def wait_for_terminating_namespaces(self) -> None:
-        """Wait until no namespace of this run is terminating."""
-        while await self._terminating_namespaces():  # noqa: ASYNC110 - another process decides
-            await asyncio.sleep(_POLL_SECONDS)
-
-    async def _terminating_namespaces(self) -> list[str]:
-        found = json.loads(await self.bare.get("/api/v1/namespaces"))["items"]
-        terminating = (item["metadata"]["name"] for item in found if item["status"]["phase"] == "Terminating")
-        return [name for name in terminating if name.startswith(self.namespace.rpartition("-")[0] + "-")]
 
     async def create(self) -> None:
         await self.bare.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})

@@ -1,7 +1,7 @@
 """First, median and ninth decile of many objects, as shares of the whole time."""
 
 from bench.measuring.figures import at_most_of_floor
-from bench.measuring.ready_times import ReadyTimes, figures_of_rounds
+from bench.measuring.ready_times import ReadyTimes, figures_of_each_round, figures_of_rounds
 
 
 def test_the_median_is_judged_as_a_share_of_the_whole():
@@ -25,3 +25,8 @@ def test_each_round_is_compared_with_its_own_whole_time():
         0.5,
         1.0,
     ]
+
+
+def test_several_rounds_are_shown_one_by_one_and_a_single_one_is_not():
+    assert figures_of_each_round([3.0], [2.0]) == []
+    assert [figure.ratio for figure in figures_of_each_round([3.0, 4.0], [2.0, 4.0])] == [1.5, 1.0]

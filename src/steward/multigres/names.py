@@ -14,6 +14,8 @@ FNV_OFFSET = 0x811C9DC5
 FNV_PRIME = 0x01000193
 TRUNCATION_MARK = "---"
 HASH_LENGTH = 8
+CACHED_NAMES = 20_000
+"""Those of 2,000 shards. A cache with room for fewer names than a cluster has would never hold the next one."""
 
 
 class NameLimit(NamedTuple):
@@ -36,7 +38,7 @@ def digest(*parts: str) -> str:
     return f"{_hash_state(parts):08x}"
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=CACHED_NAMES)
 def _hash_state(parts: tuple[str, ...]) -> int:
     """Continues from the state of the parts before the last: the names of one shard share all parts but the last."""
     if not parts:
@@ -47,7 +49,7 @@ def _hash_state(parts: tuple[str, ...]) -> int:
     return state
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=CACHED_NAMES)
 def join_name(limit: NameLimit, *parts: str) -> str:
     if not parts:
         return ""
