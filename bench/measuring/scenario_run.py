@@ -1,4 +1,4 @@
-"""Runs a scenario; Ctrl-C and SIGTERM end it in order, with all clean-up."""
+"""Runs a scenario; Ctrl-C and SIGTERM end it in order, with all clean-up, and show what was measured before."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def run(measure: Callable[[Report], Awaitable[None]], report: Report) -> int:
         asyncio.run(_until_signalled(measure(report)))
     except (KeyboardInterrupt, asyncio.CancelledError):
         print(f"{report.scenario} was interrupted", file=sys.stderr)
+        if report.figures:
+            report.note("interrupted: not all of it was measured")
+            report.publish()
         return INTERRUPTED
     except LocalError as error:
         print(f"{report.scenario}: {error}", file=sys.stderr)

@@ -1,8 +1,8 @@
 """Sends a few requests to an API server, for short-lived commands such as `steward status`.
 
-aiohttp takes a quarter of a second to import, longer than such a command takes for everything else. Here each request,
-and each chunk of a stream, uses a thread and a connection of the standard library. A command reports within seconds
-that it cannot connect, while an operator tries for a minute. Proxies are not supported: use
+With aiohttp the modules of such a command take 0.31 s of processor time to import, without it 0.13 s. Here each
+request, and each chunk of a stream, uses a thread and a connection of the standard library. A command reports within
+seconds that it cannot connect, while an operator tries for a minute. Proxies are not supported: use
 `steward.kube.client.client.connect` for them.
 """
 
