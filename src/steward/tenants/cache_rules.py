@@ -40,7 +40,9 @@ class TenantsCacheRules:
             kinds.CONTROLLER_REVISION, Revision, self._selected(TEMPLATE_LABEL), owned_by=FIELD_MANAGER
         )
         """The active revisions of templates."""
-        self.secret = CacheRule(kinds.SECRET, Metadata, self._selected(TENANT), owned_by=FIELD_MANAGER)
+        self.secret = CacheRule(
+            kinds.SECRET, Metadata, self._selected(TENANT), owned_by=FIELD_MANAGER, fills_last=True
+        )
         """Secrets that a Tenant applies, and values Secrets: all have the label with the name of the Tenant."""
         self.open_namespace = CacheRule(kinds.NAMESPACE, Metadata, {EVERY_NAMESPACE: ALLOW_TEMPLATES_FROM})
         """Namespaces whose owners let templates of other namespaces in."""

@@ -1,5 +1,7 @@
 """The values Secret of a Tenant is created, updated and deleted, and a foreign Secret of that name is never touched."""
 
+import asyncio
+from collections.abc import Collection
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,6 +9,7 @@ import msgspec
 import pytest
 
 from steward.kube.errors import AlreadyExists
+from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Plan
@@ -16,8 +19,9 @@ from steward.tenants.controllers.registry.tenant_writer import TenantWriter
 from steward.tenants.rendering.prepared_template import prepare_template
 from steward.tenants.rendering.tenant_manifest import ActiveTemplate, DesiredTenant
 from steward.tenants.sources.rows import Row
+from steward.testkit.clock import let_others_run
 from tests.tenants.support.manifests import Manifest, resource, template
-from tests.tenants.support.offline_context import offline_context
+from tests.tenants.support.offline_context import finish_lists, offline_context
 
 PROD = ObjectMeta(name="prod", namespace="shop", uid="r")
 VALUES = Key("shop", "acme-web-values")
@@ -35,8 +39,8 @@ SECRET = resource("password", spec={"apiVersion": "v1", "kind": "Secret", "strin
 class Server:
     """Holds Secrets, some of which no cache holds, and records writes to them."""
 
-    def __init__(self) -> None:
-        self.context = offline_context(self)
+    def __init__(self, unlisted: Collection[Kind] = ()) -> None:
+        self.context = offline_context(self, unlisted)
         self.context.client = SimpleNamespace(get=self.get)  # type: ignore[assignment]
         self.secrets: dict[Key, Manifest] = {}
         self.writes: list[str] = []
@@ -130,6 +134,19 @@ async def test_values_are_deleted_when_the_tenant_has_no_secrets(server: Server)
     server.hold(MANAGED)
     assert await write(server) == []
     assert server.writes == ["delete acme-web-values"]
+
+
+async def test_existing_tenants_wait_until_their_values_are_cached_and_new_ones_do_not() -> None:
+    server = Server(unlisted=[kinds.SECRET])
+    new = desired_tenant(secrets=[SECRET])
+    assert (await TenantWriter(server.context).write([new], PROD)).failures == []
+    assert server.writes == ["apply acme-web-values"]
+
+    again = asyncio.create_task(TenantWriter(server.context).write([new], PROD))
+    await let_others_run()
+    assert not again.done()
+    finish_lists(server.context.store(server.context.rules.secret))
+    await again
 
 
 async def test_a_secret_that_cannot_be_restored_does_not_cause_read_after_read(server: Server) -> None:

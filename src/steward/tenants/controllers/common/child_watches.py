@@ -26,8 +26,8 @@ from steward.tenants.api.lists import KINDS
 from steward.tenants.cache_rules import bucket_selector
 from steward.tenants.labels import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
 
-_LISTED_FIRST: Final = (kinds.SECRET, kinds.NAMESPACE)
-"""The registry controller compares the values of all Tenants, and access depends on Namespaces."""
+_LISTED_FIRST: Final = kinds.NAMESPACE
+"""What a Tenant may write depends on Namespaces."""
 _READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
 # An object without a generation may have changed in a part that is not cached: any new version of it counts.
@@ -36,7 +36,7 @@ _is_relevant = any_of(child, generation)
 
 def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
     view: type[Any] = Metadata if kind in _READY_WHEN_CREATED else readiness_view(kind)
-    is_last = kind not in _LISTED_FIRST
+    is_last = kind != _LISTED_FIRST
     return CacheRule(kind, view, _selectors(settings), owned_by=FIELD_MANAGER, fills_last=is_last)
 
 

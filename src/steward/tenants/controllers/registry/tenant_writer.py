@@ -111,17 +111,24 @@ class TenantWriter:
     async def write(
         self, desired: Sequence[DesiredTenant], registry: ObjectMeta, is_current: Callable[[], bool] = _always
     ) -> WriteResult:
-        """New rows first: after a start every Tenant is compared once, and new ones do not wait for that. Stops when
-        the template or the registry is edited or deleted, so the edit does not wait for a fleet of the previous
-        version."""
+        """New rows first: after a start every Tenant is compared once, and new ones do not wait for that, nor until
+        the values of all others are cached. Stops when the template or the registry is edited or deleted, so the edit
+        does not wait for a fleet of the previous version."""
         result = WriteResult()
         pending = [each for each in desired if not self._is_up_to_date(each, registry)]
-        for group in self._new_and_existing(pending, registry):
-            remaining = _while_current(group, is_current, result)
-            await asyncio.gather(
-                *(self._write_all(remaining, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
-            )
+        new, existing = self._new_and_existing(pending, registry)
+        await self._write_group(_while_current(new, is_current, result), registry, result)
+        if existing:
+            await self._secrets.wait_synced()
+        await self._write_group(_while_current(existing, is_current, result), registry, result)
         return result
+
+    async def _write_group(
+        self, group: Iterator[DesiredTenant], registry: ObjectMeta, result: WriteResult
+    ) -> None:
+        await asyncio.gather(
+            *(self._write_all(group, registry, result) for _ in range(MAX_CONCURRENT_WRITES))
+        )
 
     def _new_and_existing(
         self, pending: Sequence[DesiredTenant], registry: ObjectMeta
