@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from bench.measuring import report as reports
+from bench.measuring import scenario_run
 from bench.measuring.figures import Figure
 from bench.measuring.options import Options
 from bench.measuring.report import Report
@@ -14,6 +15,8 @@ from bench.measuring.scenario_run import INTERRUPTED, run
 @pytest.fixture(autouse=True)
 def results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(reports, "RESULTS", tmp_path)
+    # It changes the environment of this process, which runs other tests.
+    monkeypatch.setattr(scenario_run, "enable_bytecode_cache", lambda: None)
     return tmp_path
 
 
