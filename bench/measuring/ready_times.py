@@ -29,10 +29,6 @@ class ReadyTimes:
     def last(self) -> float:
         return self.times[-1]
 
-    def figures(self, median_target: Target) -> list[Figure]:
-        """The floor of each is the whole time."""
-        return figures_of_rounds([self], median_target)
-
 
 def figures_of_rounds(rounds: Sequence[ReadyTimes], median_target: Target) -> list[Figure]:
     """Medians over the rounds; the floor of each is the whole time of its round."""

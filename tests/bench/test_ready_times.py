@@ -6,7 +6,7 @@ from bench.measuring.ready_times import ReadyTimes, figures_of_each_round, figur
 
 def test_the_median_is_judged_as_a_share_of_the_whole():
     times = ReadyTimes.since(100.0, [110.0, 101.0, 104.0, 106.0])
-    first, middle, ninth = times.figures(at_most_of_floor(0.6))
+    first, middle, ninth = figures_of_rounds([times], at_most_of_floor(0.6))
     assert (times.first, times.last) == (1.0, 10.0)
     assert (first.ratio, middle.ratio, ninth.ratio) == (0.1, 0.4, 1.0)
     assert middle.verdict == "met"
@@ -14,7 +14,7 @@ def test_the_median_is_judged_as_a_share_of_the_whole():
 
 def test_objects_that_are_all_ready_at_the_end_miss_the_target():
     times = ReadyTimes.since(0.0, [9.0, 9.5, 10.0])
-    assert times.figures(at_most_of_floor(0.6))[1].verdict == "missed"
+    assert figures_of_rounds([times], at_most_of_floor(0.6))[1].verdict == "missed"
 
 
 def test_each_round_is_compared_with_its_own_whole_time():

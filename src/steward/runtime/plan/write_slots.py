@@ -25,6 +25,7 @@ from steward.runtime.reconcile import Lane
 FEWEST: Final = 16
 MOST: Final = 64
 BUSY_WRITES: Final = 4
+"""With so many writes in flight, events wait."""
 RECENT_WRITES: Final = 32
 CURRENT_SECONDS: Final = 5.0
 """For how long a write says how fast the API server is."""
