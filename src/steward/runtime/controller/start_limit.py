@@ -74,7 +74,7 @@ class StartLimit:
                 self._wake(other)
 
     def _free(self) -> int:
-        """How many more objects may start. Every question lets the limit grow or shrink: objects that wait ask often."""
+        """How many more objects may start. The limit grows and shrinks here: objects that wait ask often."""
         now, slowdown = self._clock.monotonic(), self._slowdown()
         counted = self._counted(now, slowdown)
         if slowdown >= SATURATED or counted < self._at_once:
