@@ -22,7 +22,7 @@ from steward.runtime.controller.controller import (
 from steward.runtime.controller.triggers import For, Owns
 from steward.runtime.observability.logging import JsonFormatter, current_reconcile
 from steward.runtime.observability.metrics import Metrics
-from steward.runtime.plan.lanes import current_lane
+from steward.runtime.plan.write_slots import current_priority
 from steward.runtime.reconcile import DONE, Lane, RequeueAfter, Result
 from steward.testkit.clock import FakeClock, let_others_run
 from tests.cli.support.document_commands import log_commands
@@ -277,11 +277,11 @@ async def test_changes_are_processed_while_the_initial_list_still_is() -> None:
         assert len(running.reconciler.reconciled) == 12
 
 
-async def test_a_worker_knows_the_lane_of_its_key() -> None:
+async def test_writes_of_a_reconcile_have_the_priority_of_its_lane() -> None:
     lanes = []
 
     async def answer(key: Key) -> Result:
-        lanes.append((key.name, current_lane.get()))
+        lanes.append((key.name, current_priority.get().lane))
         return DONE
 
     async with running_loop(answer, workers=1) as running:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steward.kube.objects.kinds import Key, Kind, Ref
+from steward.kube.objects.kinds import Key, Kind
 from steward.runtime.controller.controller import Controller, ControllerDependencies, ControllerLoop
 from steward.runtime.controller.predicates import any_change, own_object
 from steward.runtime.controller.triggers import (
@@ -18,8 +18,6 @@ from steward.runtime.controller.triggers import (
     Watches,
 )
 from steward.runtime.observability.metrics import Metrics
-from steward.runtime.plan.lanes import LaneInheritance, current_lane
-from steward.runtime.plan.steps import Delete
 from steward.runtime.reconcile import DONE, Lane, Result
 from steward.testkit.clock import FakeClock, let_others_run
 from tests.runtime.support.views import PARTS, THING, THINGS, FilledCaches, Part, key, owned_by
@@ -34,10 +32,7 @@ class TriggerRecorder:
         self.enqueued: Enqueued = []
         self.delays: list[float] = []
         self.errors = 0
-        self.lane_inheritance = LaneInheritance()
-        handler = EventHandler(
-            trigger, THING, EnqueueHooks(self._enqueue_after, self._count_error, self.lane_inheritance)
-        )
+        handler = EventHandler(trigger, THING, EnqueueHooks(self._enqueue_after, self._count_error))
         caches.store(trigger.rule).subscribe(handler.handle)
 
     def _enqueue_after(self, key: Key, lane: Lane, delay: float) -> None:
@@ -111,18 +106,6 @@ def test_a_trigger_for_many_keys_uses_its_slow_lane(caches: FilledCaches) -> Non
     recorder = TriggerRecorder(Watches(PARTS, to=lambda part: [key("x"), key("y")], lane=Lane.SLOW), caches)
     caches.add(PARTS, "template", 1)
     assert recorder.enqueued == [("x", Lane.SLOW), ("y", Lane.SLOW)]
-
-
-def test_a_write_of_the_slow_lane_triggers_in_the_slow_lane(caches: FilledCaches) -> None:
-    caches.finish_list(THINGS)
-    recorder = TriggerRecorder(For(THINGS), caches)
-    current_lane.set(Lane.SLOW)
-    with recorder.lane_inheritance.during(Delete(Ref(THING, key("a")), "uid-a", "it is time")):
-        caches.add(THINGS, "a", 1)
-        caches.add(THINGS, "b", 2)
-    current_lane.set(Lane.FAST)
-    caches.add(THINGS, "a", 3, metadata={"generation": 2})
-    assert recorder.enqueued == [("a", Lane.SLOW), ("b", Lane.FAST), ("a", Lane.FAST)]
 
 
 def test_a_failing_mapping_is_counted_and_stops_nothing(

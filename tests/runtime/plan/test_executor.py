@@ -20,7 +20,7 @@ from steward.kube.errors import (
     KubeError,
     NotFound,
 )
-from steward.kube.objects.kinds import CONFIG_MAP, Key, Ref
+from steward.kube.objects.kinds import CONFIG_MAP, Key
 from steward.kube.objects.meta import Metadata
 from steward.kube.objects.options import ApplyOptions, DeleteOptions
 from steward.kube.objects.patches import JsonPatch, MergePatch
@@ -31,11 +31,10 @@ from steward.runtime.plan.executor import (
     StepEffect,
     StepHooks,
 )
-from steward.runtime.plan.lanes import current_lane
 from steward.runtime.plan.remaining_object import is_terminating
 from steward.runtime.plan.steps import Apply, Create, Delete, Emit, Hold, Patch, Requeue, Status, Step
 from steward.runtime.plan.write_slots import WriteSlots
-from steward.runtime.reconcile import DONE, Lane, RequeueAfter
+from steward.runtime.reconcile import DONE, RequeueAfter
 from tests.runtime.support.fake_api_server import GONE, OBJECT, FakeServer, api_error, body, manifest, ref
 
 
@@ -158,19 +157,6 @@ async def test_a_patch_of_a_missing_object_is_an_error(server: FakeServer) -> No
 async def test_the_response_of_a_write_is_cached_at_once(server: FakeServer, step: Step) -> None:
     await server.executor().execute((step,), OBJECT)
     assert server.store.get(Key("shop", "x")) is not None
-
-
-async def test_a_subscriber_sees_that_a_write_was_made_by_the_slow_lane(server: FakeServer) -> None:
-    dependencies = ExecutorDependencies(server, server, server, server)  # type: ignore[arg-type]
-    heard = []
-    server.store.subscribe(
-        lambda change: heard.append(dependencies.lane_inheritance.is_slow(Ref(change.kind, change.key)))
-    )
-    current_lane.set(Lane.SLOW)
-    await PlanExecutor(dependencies, "us").execute((Apply(manifest("a")), Apply(manifest("b"))), OBJECT)
-    current_lane.set(Lane.FAST)
-    await PlanExecutor(dependencies, "us").execute((Apply(manifest("c")),), OBJECT)
-    assert heard == [True, True, False]
 
 
 async def test_of_two_caches_with_our_field_manager_the_one_that_selects_the_object_is_used(

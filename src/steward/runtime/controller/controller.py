@@ -26,7 +26,6 @@ from steward.runtime.controller.workqueue import LaneLimits, WorkQueue
 from steward.runtime.observability import tracing
 from steward.runtime.observability.logging import ReconcileContext, current_reconcile
 from steward.runtime.observability.metrics import Metrics
-from steward.runtime.plan.lanes import LaneInheritance, current_lane
 from steward.runtime.plan.write_slots import current_priority, write_priority
 from steward.runtime.reconcile import Lane, Reconciler, RequeueAfter, Result
 
@@ -84,13 +83,12 @@ class Controller:
 
 @dataclass(frozen=True)
 class ControllerDependencies:
-    """Caches, metrics, clock and lane inheritance, which the controllers of a process share."""
+    """Caches, metrics and clock, which the controllers of a process share."""
 
     caches: Caches
     metrics: Metrics
     clock: Clock = field(default_factory=SystemClock)
     random: Random = random.random
-    lane_inheritance: LaneInheritance = field(default_factory=LaneInheritance)
 
 
 class ControllerLoop:
@@ -136,7 +134,7 @@ class ControllerLoop:
 
     def _new_handlers(self) -> list[EventHandler]:
         count_error = self._dependencies.metrics.trigger_errors.labels(self.controller.name).inc
-        hooks = EnqueueHooks(self._enqueue_after, count_error, self._dependencies.lane_inheritance)
+        hooks = EnqueueHooks(self._enqueue_after, count_error)
         return [EventHandler(trigger, self.controller.kind, hooks) for trigger in self.controller.triggers]
 
     def _enqueue_after(self, key: Key, lane: Lane, delay: float) -> None:
@@ -187,9 +185,7 @@ class ControllerLoop:
         current_reconcile.set(
             ReconcileContext(self.controller.name, self._kind_name, key, next(_reconcile_numbers))
         )
-        lane = self.queue.active_lane(key)
-        current_lane.set(lane)
-        current_priority.set(write_priority(lane, self.controller.depth))
+        current_priority.set(write_priority(self.queue.active_lane(key), self.controller.depth))
         started = time.perf_counter()
         try:
             result = await (self._traced(key) if tracing.is_enabled() else self._reconcile_key(key))

@@ -21,10 +21,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
-from steward.kube.objects.kinds import Key, Kind, Ref
+from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import HasMetadata, controller_of, key_of
 from steward.runtime.controller.predicates import Predicate, child, needs_repair, own_spec, view_fields
-from steward.runtime.plan.lanes import LaneInheritance
 from steward.runtime.reconcile import Lane
 
 log = logging.getLogger(__name__)
@@ -124,11 +123,10 @@ def _owner_keys(view: HasMetadata, kind: Kind) -> tuple[Key, ...]:
 
 
 class EnqueueHooks(NamedTuple):
-    """How event handlers enqueue keys and count errors, and the lane inheritance of the process."""
+    """How event handlers enqueue keys and count errors."""
 
     enqueue_after: EnqueueAfter
     on_error: Callable[[], None]
-    lane_inheritance: LaneInheritance
 
 
 class EventHandler:
@@ -161,7 +159,7 @@ class EventHandler:
                 self._hooks.enqueue_after(key, lane, delay)
 
     def _lane(self, change: ObjectChange[Any]) -> Lane:
-        if change.initial or self._hooks.lane_inheritance.is_slow(Ref(change.kind, change.key)):
+        if change.initial:
             return Lane.SLOW
         lane = self._trigger.lane
         return Lane.URGENT if lane is Lane.FAST and self._debounce.is_urgent(change) else lane

@@ -84,10 +84,7 @@ class Manager:
             connection.client, applier, self.caches, self.events, slots
         )
         self._controller_dependencies = ControllerDependencies(
-            self.caches,
-            connection.metrics,
-            connection.clock,
-            lane_inheritance=self._executor_dependencies.lane_inheritance,
+            self.caches, connection.metrics, connection.clock
         )
         self._election = Election(connection, settings)
         self._loops: list[ControllerLoop] = []

@@ -37,7 +37,6 @@ from steward.kube.errors import AlreadyExists, Conflict, DisruptionBudget, Inter
 from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.objects.options import ApplyOptions, DeleteOptions
 from steward.runtime.plan.event_recorder import EventRecorder, ObjectEvent
-from steward.runtime.plan.lanes import LaneInheritance
 from steward.runtime.plan.remaining_object import is_terminating, uid_if_deleted
 from steward.runtime.plan.service_ip_limit import ServiceIpLimit
 from steward.runtime.plan.step_spans import PartNames, step_span
@@ -138,7 +137,6 @@ class ExecutorDependencies:
     events: EventRecorder
     write_slots: WriteSlots = field(default_factory=WriteSlots)
     service_ip_limit: ServiceIpLimit = field(default_factory=ServiceIpLimit)
-    lane_inheritance: LaneInheritance = field(default_factory=LaneInheritance)
 
     def acting_as(self, who: Impersonation) -> ExecutorDependencies:
         """The same dependencies with an impersonating client."""
@@ -220,10 +218,7 @@ class PlanExecutor:
         async with slots:
             self._hooks.before(step)
             started = time.perf_counter()
-            with (
-                step_span(step, for_object, self._parts),
-                self._dependencies.lane_inheritance.during(step),
-            ):
+            with step_span(step, for_object, self._parts):
                 effect = await self._dispatch(step)
             if effect in WRITES:
                 slots.observe(time.perf_counter() - started)

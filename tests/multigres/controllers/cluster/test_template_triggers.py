@@ -22,7 +22,6 @@ from steward.multigres.controllers.common.status_contributions import StatusCont
 from steward.multigres.controllers.postgres_access.role_states import RoleStates
 from steward.runtime.controller.triggers import Channel, EnqueueHooks, EventHandler
 from steward.runtime.controller.workqueue import WorkQueue
-from steward.runtime.plan.lanes import LaneInheritance
 from steward.runtime.reconcile import Lane
 
 CLUSTERS = 100
@@ -65,7 +64,7 @@ class TriggeredQueue:
             typed, cast(ClusterDeletion, None), OperatorUpdates(typed, 1), RoleStates(Channel())
         )
         for trigger in reconciler.controller().triggers:
-            handler = EventHandler(trigger, CLUSTER, EnqueueHooks(self._enqueue, _fail, LaneInheritance()))
+            handler = EventHandler(trigger, CLUSTER, EnqueueHooks(self._enqueue, _fail))
             self.store(trigger.rule).subscribe(handler.handle)
 
     def _enqueue(self, key: Key, lane: Lane, gather: float) -> None:
