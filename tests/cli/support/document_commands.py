@@ -123,13 +123,15 @@ def _wait_until_removed(annotation: str) -> str:
 
 _GONE = "kubectl wait tenant/atlas-web-app tenant/birch-web-app --for=delete --timeout=300s"
 _AT_REST = (_GONE, "kubectl wait tenantregistry/prod mgc/shop mgc/demo --for=condition=Ready --timeout=600s")
+# Waits for the end: a later command restarts the server, which would make the backup fail and the cluster not ready.
 _BACKUP = (
     """echo '{"apiVersion": "multigres.com/v1alpha1", "kind": "MultigresBackup", "metadata": {"name": "first"}, """
-    """"spec": {"cluster": "shop"}}' | kubectl apply --server-side -f -"""
+    """"spec": {"cluster": "shop"}}' | kubectl apply --server-side -f -""",
+    "kubectl wait mgb/first --for=jsonpath='{.status.phase}'=Completed --timeout=300s",
 )
 PREPARATIONS: dict[str, tuple[str, ...]] = {
-    "kubectl get mgb": (_BACKUP,),
-    "kubectl get mgb -n <namespace> -o wide": (_BACKUP,),
+    "kubectl get mgb": _BACKUP,
+    "kubectl get mgb -n <namespace> -o wide": _BACKUP,
     "steward preview tenantregistry/prod": (_GONE,),
     "steward render -f tenants.yaml --rows rows.csv": (
         r"printf 'id,url,active\nnova,https://nova.example.com,1\n' > rows.csv",
