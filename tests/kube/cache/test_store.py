@@ -243,6 +243,14 @@ def test_lookups_by_namespace_owner_and_label(store: Store[Metadata]) -> None:
     assert len(store.by_owner("o")) == len(store.by_index("app", "x")) == 1
 
 
+def test_lookups_by_owner_follow_changes_after_the_first_lookup(store: Store[Metadata]) -> None:
+    store.put_watched(0, body(1, ownerReferences=[{"uid": "o"}]))
+    assert len(store.by_owner("o")) == 1
+
+    store.put_watched(0, body(2, ownerReferences=[{"uid": "p"}]))
+    assert (len(store.by_owner("o")), len(store.by_owner("p"))) == (0, 1)
+
+
 def test_a_failing_subscriber_stops_neither_the_store_nor_the_others(
     store: Store[Metadata], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -53,6 +53,34 @@ def test_equal_strings_are_one_string() -> None:
     assert one.metadata.labels["a"] is other.metadata.labels["a"]
 
 
+def test_objects_share_equal_annotations_finalizers_and_the_texts_of_owner_references() -> None:
+    decode = decoder()
+    owner = {"apiVersion": "example.com/v1", "kind": "Thing", "name": "the-thing", "uid": "uid-of-the-thing"}
+    shared = {
+        "annotations": {"example.com/a": "b"},
+        "finalizers": ["example.com/f"],
+        "ownerReferences": [owner],
+    }
+    one, other = (decode.view(body(metadata=shared)).metadata for _ in range(2))
+
+    assert one.annotations == {"example.com/a": "b"}
+    assert one.annotations is other.annotations
+    assert one.finalizers == ("example.com/f",)
+    assert one.finalizers is other.finalizers
+    assert one.owner_references[0].uid == "uid-of-the-thing"
+    assert one.owner_references[0].uid is other.owner_references[0].uid
+
+
+def test_long_annotations_are_not_kept_for_other_objects() -> None:
+    decode = decoder()
+    one, other = (
+        decode.view(body(metadata={"annotations": {"example.com/a": "b" * 100}})).metadata for _ in range(2)
+    )
+
+    assert one.annotations == other.annotations
+    assert one.annotations is not other.annotations
+
+
 def test_without_a_field_manager_nothing_is_owned() -> None:
     decode = decoder(owned_by="")
 

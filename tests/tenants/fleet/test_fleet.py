@@ -2,7 +2,7 @@
 
 import pytest
 
-from steward.kube.objects.conditions import Condition
+from steward.kube.objects.conditions import ConditionSummary
 from steward.kube.objects.meta import ObjectMeta
 from steward.tenants import labels
 from steward.tenants.fleet.fleet import (
@@ -15,12 +15,12 @@ from steward.tenants.fleet.fleet import (
 from steward.tenants.guard.decision import GuardedTenant
 from steward.tenants.views import Tenant, TenantSpecSummary, TenantStatusSummary
 
-READY = (Condition("Ready", "True"), Condition("Degraded", "False"))
-DEGRADED = (Condition("Ready", "False"), Condition("Degraded", "True"))
-STARTING = (Condition("Ready", "False"), Condition("Degraded", "False"))
+READY = (ConditionSummary("Ready", "True"), ConditionSummary("Degraded", "False"))
+DEGRADED = (ConditionSummary("Ready", "False"), ConditionSummary("Degraded", "True"))
+STARTING = (ConditionSummary("Ready", "False"), ConditionSummary("Degraded", "False"))
 
 
-def tenant(conditions: tuple[Condition, ...] = (), observed: int = 2, **meta: object) -> Tenant:
+def tenant(conditions: tuple[ConditionSummary, ...] = (), observed: int = 2, **meta: object) -> Tenant:
     metadata = ObjectMeta(name="acme-web", namespace="shop", generation=2, **meta)  # type: ignore[arg-type]
     spec = TenantSpecSummary(uid="acme", template_ref="web")
     return Tenant(metadata, spec, TenantStatusSummary(observed_generation=observed, conditions=conditions))

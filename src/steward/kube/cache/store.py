@@ -68,7 +68,7 @@ class Store(Generic[T]):
         self._decoder = ViewDecoder(rule)
         self._losses: FieldLosses[Key] = FieldLosses(rule.owned_by)
         self._entries: dict[Key, StoreEntry[T]] = {}
-        self._indexes: dict[str, Index[T]] = {NAMESPACE: Index(by_namespace), OWNER: Index(by_owner)}
+        self._indexes: dict[str, Index[T]] = {NAMESPACE: Index(by_namespace)}
         self._subscribers: list[Subscriber[T]] = []
         self._body_listeners: list[Callable[[T, Body], None]] = []
         # Deleted uids with the resourceVersion of the watch event; "" when only our own delete was answered.
@@ -127,6 +127,10 @@ class Store(Generic[T]):
         return [self._entries[key].obj for key in self._indexes[index].keys(value)]
 
     def by_owner(self, uid: str) -> _List[T]:
+        """The objects with an owner reference to this uid. The index exists from the first call on: most stores need
+        none, and an entry for each owner takes 270 bytes."""
+        if OWNER not in self._indexes:
+            self.add_index(OWNER, by_owner)
         return self.by_index(OWNER, uid)
 
     def add_index(self, name: str, function: IndexFunction[T]) -> None:

@@ -1,7 +1,9 @@
 """Decodes the JSON of an object into the view that the cache keeps, and the fields that we own."""
 
 import sys
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -25,6 +27,10 @@ T = TypeVar("T", bound=HasMetadata)
 
 Body = bytes | msgspec.Raw
 
+_OWNER_TEXTS: Final = ("api_version", "kind", "name", "uid")
+_FEW: Final = 4
+_SHORT: Final = 64
+
 
 class ViewDecoder(Generic[T]):
     def __init__(self, rule: CacheRule[T]) -> None:
@@ -34,7 +40,7 @@ class ViewDecoder(Generic[T]):
     def view(self, body: Body) -> T:
         reduce = self._rule.reduce
         obj = self._view.decode(body if reduce is None else reduce(bytes(body)))
-        _intern_strings(obj.metadata)
+        _share_values(obj.metadata)
         return obj
 
     def ownership(self, body: Body, obj: T, old: T | None, previous: Ownership) -> Ownership:
@@ -76,10 +82,35 @@ def _only_status_changed(
     )
 
 
-def _intern_strings(meta: ObjectMeta) -> None:
-    """Thousands of objects have the same namespace and label values: share the strings."""
+def _share_values(meta: ObjectMeta) -> None:
+    """Thousands of objects have the same namespace, label values, finalizers and annotations, and the objects of one
+    owner the same reference to it: keep each once. Without this a cached Secret of a Tenant is a third larger."""
     force_setattr(meta, "namespace", sys.intern(meta.namespace))
+    if meta.creation_timestamp is not None:
+        force_setattr(meta, "creation_timestamp", sys.intern(meta.creation_timestamp))
     labels = meta.labels
     if type(labels) is dict:
         for name, value in labels.items():
             labels[name] = sys.intern(value)
+    if meta.annotations and _are_short(meta.annotations):
+        force_setattr(meta, "annotations", _shared_mapping(tuple(meta.annotations.items())))
+    if meta.finalizers:
+        force_setattr(meta, "finalizers", _shared_texts(meta.finalizers))
+    for owner in meta.owner_references:
+        for name in _OWNER_TEXTS:
+            force_setattr(owner, name, sys.intern(getattr(owner, name)))
+
+
+def _are_short(annotations: Mapping[str, str]) -> bool:
+    """Long annotations are seldom equal, and the cache of shared ones must stay small."""
+    return len(annotations) <= _FEW and all(len(value) <= _SHORT for value in annotations.values())
+
+
+@lru_cache(maxsize=1024)
+def _shared_mapping(items: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return dict(items)
+
+
+@lru_cache(maxsize=1024)
+def _shared_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return texts

@@ -5,7 +5,7 @@ same state twice writes nothing. The current time is a parameter.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,11 +49,30 @@ class Condition(Struct, rename="camel", frozen=True, gc=False):
 Conditions = tuple[Condition, ...]
 
 
-def find_condition(conditions: Iterable[Condition], type_: str) -> Condition | None:
+class ConditionSummary(Struct, frozen=True, gc=False):
+    """A condition without its message and times: most of the size of a condition that thousands of objects have."""
+
+    type: str
+    status: str = UNKNOWN
+    reason: str = ""
+
+
+class HasStatus(Protocol):
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def status(self) -> str: ...
+
+
+C = TypeVar("C", bound=HasStatus)
+
+
+def find_condition(conditions: Iterable[C], type_: str) -> C | None:
     return next((condition for condition in conditions if condition.type == type_), None)
 
 
-def is_true(conditions: Iterable[Condition], type_: str) -> bool:
+def is_true(conditions: Iterable[HasStatus], type_: str) -> bool:
     found = find_condition(conditions, type_)
     return found is not None and found.status == TRUE
 
