@@ -137,3 +137,9 @@ def test_only_the_part_that_we_can_own_is_decoded(own: tuple[str, ...], decoded:
     obj = {"kind": "Thing", "metadata": {"name": "a"}, "spec": {"size": 1}, "status": {"phase": "Ready"}}
     part = decode_owned_part(msgspec.json.encode(obj), own)
     assert part == {name: value for name, value in obj.items() if decoded is None or name in decoded}
+
+
+@pytest.mark.parametrize("own", [("status",), ("",)])
+def test_managed_fields_are_not_decoded(own: tuple[str, ...]) -> None:
+    body = {"metadata": {"name": "a", "managedFields": [{"manager": "m"}]}, "status": {}}
+    assert decode_owned_part(msgspec.json.encode(body), own)["metadata"] == {"name": "a"}

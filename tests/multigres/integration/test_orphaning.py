@@ -1,5 +1,6 @@
 """Deleted with `--cascade=orphan`, a Cell, a Shard and a TopoServer only remove their finalizer."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -46,6 +47,7 @@ def context() -> MultigresContext:
         clock=FakeClock(),
         connections=unknown_connections,
         resolved_specs=LruCache(8),
+        large_resolutions=asyncio.Lock(),
         cluster_specs=ClusterSpecs(),
     )
     return cast(MultigresContext, fake)

@@ -158,22 +158,25 @@ def _own_entry(kind: Kind, raw: bytes) -> OwnEntry:
     return OwnEntry(intern_field_set(kind, raw), owners)
 
 
-class _StatusPart(Struct):
-    metadata: dict[str, Any] = {}
-    status: Any = None
-
-
-_objects = msgspec.json.Decoder(dict[str, Any])
-_status_parts = msgspec.json.Decoder(_StatusPart)
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_values = msgspec.json.Decoder()
+_WITH_STATUS: Final = frozenset({"metadata", "status"})
 
 
 def decode_owned_part(body: bytes | msgspec.Raw, own: Collection[str]) -> Manifest:
-    """The object, as far as entries for these subresources can own it. Where we own only the status, the spec stays
-    undecoded: that of a cluster can be hundreds of kilobytes."""
-    if "" in own:
-        return _objects.decode(body)
-    part = _status_parts.decode(body)
-    return {"metadata": part.metadata, "status": part.status}
+    """The object, as far as entries for these subresources can own it. Nobody owns managedFields, and where we own only
+    the status, the spec stays undecoded: those of a cluster can be hundreds of kilobytes each."""
+    members = _members.decode(body)
+    return {
+        name: _decode_metadata(raw) if name == "metadata" else _values.decode(raw)
+        for name, raw in members.items()
+        if "" in own or name in _WITH_STATUS
+    }
+
+
+def _decode_metadata(raw: msgspec.Raw) -> Any:
+    members = _members.decode(raw)
+    return {name: _values.decode(value) for name, value in members.items() if name != "managedFields"}
 
 
 def owned_fields(entry: OwnEntry, obj: Manifest) -> OwnedFields:

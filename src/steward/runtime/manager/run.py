@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from steward.kube.errors import KubeError
 from steward.runtime.manager.clients import open_connection
 from steward.runtime.manager.election import LeaderLost
+from steward.runtime.manager.garbage_collection import collect_less_often
 from steward.runtime.manager.identity import Identity, identity
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
@@ -44,6 +45,7 @@ def run_operators(
 ) -> int:
     """Runs until a signal; returns the exit code of the process."""
     set_up_logs(settings.log_level, settings.log_format)
+    collect_less_often()
     try:
         asyncio.run(_run(operators, settings, environ))
     except USER_ERRORS as error:

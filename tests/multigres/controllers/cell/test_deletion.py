@@ -1,5 +1,6 @@
 """Deletion of a Cell whose gateways lost their owner."""
 
+import asyncio
 import json
 from types import SimpleNamespace
 from typing import Any, cast
@@ -61,6 +62,7 @@ class Deletion:
             grace=GraceSettings(),
             clock=FakeClock(),
             resolved_specs=LruCache(4),
+            large_resolutions=asyncio.Lock(),
             cluster_specs=ClusterSpecs(),
             connections=unknown_connections,
             now=lambda: TIME,

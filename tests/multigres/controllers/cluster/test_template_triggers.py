@@ -1,5 +1,6 @@
 """Queue order of the cluster controller when a template of a hundred clusters changes."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -56,6 +57,7 @@ class TriggeredQueue:
             clock=self.clock,
             contributions=StatusContributions(),
             resolved_specs=LruCache(4),
+            large_resolutions=asyncio.Lock(),
             cluster_specs=ClusterSpecs(),
             settings=SimpleNamespace(connect_to=""),
         )

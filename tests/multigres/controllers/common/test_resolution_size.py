@@ -1,5 +1,6 @@
 """The limit on the size of a cluster in the reconcilers, for clusters that no webhook has checked."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ def resolver() -> SpecResolver:
         store=Store,
         clock=SystemClock(),
         resolved_specs=LruCache(4),
+        large_resolutions=asyncio.Lock(),
         cluster_specs=ClusterSpecs(),
     )
     return SpecResolver(cast(MultigresContext, context))
@@ -104,8 +106,18 @@ async def test_a_spec_that_one_controller_has_resolved_is_not_resolved_again(res
         store=Store,
         clock=SystemClock(),
         resolved_specs=resolver._cache,
+        large_resolutions=asyncio.Lock(),
         cluster_specs=ClusterSpecs(),
     )
     view = cluster({"cells": [{"zone": "z1"}]})
     first = await resolver.resolve(view)
     assert await SpecResolver(cast(MultigresContext, context)).resolve(view) is first
+
+
+async def test_controllers_that_resolve_a_large_cluster_at_the_same_time_share_one_result(
+    resolver: SpecResolver,
+) -> None:
+    large = cluster(product_spec(2, 4, 32, 2))
+    first, second = await asyncio.gather(resolver.resolve(large), resolver.resolve(large))
+    assert first.resolved is not None
+    assert second is first

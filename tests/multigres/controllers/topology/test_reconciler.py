@@ -1,5 +1,6 @@
 """The topology controller while its server cannot be used: waiting, reporting and retrying."""
 
+import asyncio
 import socket
 from typing import Any, cast
 
@@ -65,6 +66,7 @@ class FakeContext:
         self.clock = clock
         self.primaries = Primaries(clock)
         self.resolved_specs: LruCache[Any, Any] = LruCache(4)
+        self.large_resolutions = asyncio.Lock()
         self.cluster_specs = ClusterSpecs()
         self.version = 1
         self._stores: dict[Kind, Store[Any]] = {}

@@ -1,5 +1,6 @@
 """The dependencies that the multigres controllers share."""
 
+import asyncio
 import os
 from typing import Any
 
@@ -57,6 +58,9 @@ class MultigresContext(ControllerContext):
         self.manifests = ManifestCache()
         self.resolved_specs: LruCache[Any, Any] = LruCache(RESOLVED_CLUSTERS)
         """The cache of `SpecResolver`."""
+        self.large_resolutions = asyncio.Lock()
+        """Held while a large cluster is resolved. One thread resolves all of them anyway, and a controller that waits
+        for it finds the result of the controller before it: an edit triggers several at once."""
         self.cluster_specs = ClusterSpecs()
         self.deletion_metrics = DeletionMetrics(manager.metrics.registry)
         self.connections: Connections = unknown_connections

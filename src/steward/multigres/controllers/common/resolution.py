@@ -77,6 +77,7 @@ class SpecResolver:
         self._specs = context.cluster_specs
         # Shared by all controllers: each of them resolves an edited cluster, and one has to compute it.
         self._cache: LruCache[tuple[Key, int], tuple[UpdateInputs, ResolvedSpec]] = context.resolved_specs
+        self._large = context.large_resolutions
 
     async def resolve(self, cluster: ClusterView, objects_version: int = NEWEST) -> ResolvedSpec:
         try:
@@ -91,12 +92,23 @@ class SpecResolver:
 
     async def _decide(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec:
         """Decided once for equal inputs: most reconciles are caused by pods, and nothing here depends on those."""
+        known = self._known(key, inputs)
+        if known is not None:
+            return known
+        if not is_large(inputs.spec):
+            return self._remember(key, inputs, _resolved_spec(inputs))
+        async with self._large:
+            known = self._known(key, inputs)
+            return known or self._remember(key, inputs, await compute(lambda: _resolved_spec(inputs)))
+
+    def _known(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec | None:
         cached = self._cache.get((key, inputs.objects_version))
-        if cached is not None and inputs.mode != WINDOW:
-            previous, resolved = cached
-            if previous == inputs._replace(now=previous.now):
-                return resolved
-        resolved = await beside_the_loop(inputs.spec, lambda: _resolved_spec(inputs))
+        if cached is None or inputs.mode == WINDOW:
+            return None
+        previous, resolved = cached
+        return resolved if previous == inputs._replace(now=previous.now) else None
+
+    def _remember(self, key: Key, inputs: UpdateInputs, resolved: ResolvedSpec) -> ResolvedSpec:
         self._cache.set((key, inputs.objects_version), (inputs, resolved))
         return resolved
 
