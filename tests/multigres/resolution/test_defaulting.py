@@ -32,7 +32,7 @@ def test_a_minimal_spec_gets_all_defaults() -> None:
 def test_a_defaulted_spec_resolves_to_the_same_cluster() -> None:
     def resolved(spec: dict[str, Any]) -> Any:
         found = resolve(ClusterIdentity("ns", "c"), msgspec.convert(spec, MultigresClusterSpec), NONE)
-        return msgspec.to_builtins(found._replace(origins={}))
+        return msgspec.to_builtins(found._replace(origins={}, groups={}))
 
     assert resolved(with_defaults(MINIMAL, NONE)) == resolved(MINIMAL)
 

@@ -14,7 +14,7 @@ from steward.multigres.api.scalars import UNSET
 from steward.multigres.api.unset import or_default
 from steward.multigres.objects.versions import FIRST
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.resolve import BUILT_IN
+from steward.multigres.resolution.layers import BUILT_IN
 from steward.multigres.resolution.resolved import ResolvedCluster, ResolvedTopo
 
 COMPONENTS: Final = ("multigateway", "multiorch", "multipooler", "multiadmin", "multiadmin_web", "postgres")

@@ -21,6 +21,8 @@ P = TypeVar("P", bound=ApiStruct)
 
 ATOMIC_PARTS = (Resources, Storage, PoolStorage, LocalTopoServer, BackupRetention)
 KEYED_FIELDS = frozenset({"pools", "pod_labels", "pod_annotations", "settings"})
+BUILT_IN = "built-in"
+"""The source of values that no level sets."""
 WHOLE = None
 Path = tuple[str, ...]
 Origins = dict[str | None, Any]

@@ -12,11 +12,10 @@ from steward.multigres.api.compute import Pool, PvcDeletionPolicy
 from steward.multigres.api.postgres import PostgresConfig
 from steward.multigres.api.scalars import ApiStruct, Unset
 from steward.multigres.api.unset import or_default
-from steward.multigres.resolution.layers import Path
+from steward.multigres.resolution.layers import BUILT_IN, Path
 from steward.multigres.resolution.postgres.conf_format import parse_settings
 from steward.multigres.resolution.postgres.memory import pool_memory, pool_settings
 from steward.multigres.resolution.postgres.settings import inline_settings
-from steward.multigres.resolution.resolve import BUILT_IN
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCluster
 
 

@@ -19,13 +19,11 @@ from steward.multigres.api.cluster import (
     CellEntry,
     DatabaseEntry,
     InlineCell,
-    InlineShard,
     MultigresClusterSpec,
     ShardEntry,
-    ShardOverrides,
     TableGroupEntry,
 )
-from steward.multigres.api.compute import MultiOrch, Pool, PvcDeletionPolicy, Stateless
+from steward.multigres.api.compute import PvcDeletionPolicy, Stateless
 from steward.multigres.api.images import Images
 from steward.multigres.api.scalars import ApiStruct
 from steward.multigres.api.tablegroup import ResolvedShard
@@ -39,33 +37,42 @@ from steward.multigres.api.topo import (
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults as constants
 from steward.multigres.resolution.checks.repositories import with_restored_repository
-from steward.multigres.resolution.deprecated_fields import (
-    replace_deprecated_fields,
-    replace_deprecated_pool_fields,
-)
 from steward.multigres.resolution.inheritance import cluster_backup, inherited_backup, inherited_policy
-from steward.multigres.resolution.layers import FlatOrigins, Layer, Origins, Path, merge_layers
+from steward.multigres.resolution.layers import BUILT_IN, FlatOrigins, Layer, Origins, Path, merge_layers
 from steward.multigres.resolution.resolved import (
     AddedPool,
     ClusterIdentity,
+    GroupPath,
+    GroupResolution,
+    KnownTemplates,
     ResolvedCell,
     ResolvedCluster,
     ResolvedDatabase,
     ResolvedGroup,
     ResolvedTopo,
+    ShardContext,
+    ShardResolution,
     SkippedPlacement,
     SpecProblem,
     Templates,
 )
+from steward.multigres.resolution.shard_resolution import resolve_shards
+from steward.multigres.resolution.template_selection import select_template
 
 P = TypeVar("P", bound=ApiStruct)
 
-BUILT_IN = "built-in"
 CORE, CELL, SHARD = "CoreTemplate", "CellTemplate", "ShardTemplate"
 
 
-def resolve(identity: ClusterIdentity, spec: MultigresClusterSpec, templates: Templates) -> ResolvedCluster:
-    return _Resolution(identity, with_restored_repository(spec), templates).cluster()
+def resolve(
+    identity: ClusterIdentity,
+    spec: MultigresClusterSpec,
+    templates: Templates,
+    previous: ResolvedCluster | None = None,
+) -> ResolvedCluster:
+    """`previous` is an earlier result: shards that are resolved from the same inputs are taken from it."""
+    known = {} if previous is None else previous.groups
+    return _Resolution(identity, with_restored_repository(spec), templates, known).cluster()
 
 
 def cell_name(entry: CellEntry) -> str:
@@ -76,10 +83,18 @@ def cell_name(entry: CellEntry) -> str:
 class _Resolution:
     """State of one resolution: collects used templates, origins of values and problems."""
 
-    def __init__(self, identity: ClusterIdentity, spec: MultigresClusterSpec, templates: Templates) -> None:
+    def __init__(
+        self,
+        identity: ClusterIdentity,
+        spec: MultigresClusterSpec,
+        templates: Templates,
+        known: Mapping[GroupPath, GroupResolution],
+    ) -> None:
         self.identity = identity
         self.spec = spec
         self.templates = templates
+        self.known = known
+        self.groups: dict[GroupPath, GroupResolution] = {}
         self.used: dict[str, set[str]] = {CORE: set(), CELL: set(), SHARD: set()}
         self.origins: dict[Path, Origins] = {}
         self.problems: list[SpecProblem] = []
@@ -87,7 +102,6 @@ class _Resolution:
         self.added_pools: list[AddedPool] = []
         # One list for all placements in all cells: a list of its own would make each shard as large as the cells.
         self.all_cells = sorted(cell_name(entry) for entry in or_default(spec.cells, []))
-        self.cell_names = frozenset(self.all_cells)
 
     def cluster(self) -> ResolvedCluster:
         topo = self.topo()
@@ -111,6 +125,7 @@ class _Resolution:
             tuple(self.skipped),
             tuple(self.added_pools),
             merge_layers(constants.TOPOLOGY, self.spec_layer("topology_reconciliation"))[0],
+            self.groups,
         )
 
     def spec_layer(self, field: str) -> list[Layer]:
@@ -124,19 +139,13 @@ class _Resolution:
     def template(self, kind: str, explicit: str | msgspec.UnsetType, field: str) -> tuple[str, Any]:
         """Name and content of the template that levels 1 to 3 select; ("", None) if only constants apply."""
         existing: Mapping[str, Any] = getattr(self.templates, kind.removesuffix("Template").lower())
-        fallback = f"{kind[0].lower()}{kind[1:]}"
-        named = or_default(explicit, "") or self.template_default(fallback)
-        name = named or (constants.DEFAULT_TEMPLATE if constants.DEFAULT_TEMPLATE in existing else "")
-        if not name:
-            return "", None
-        self.used[kind].add(name)
-        if name not in existing:
-            where = field if or_default(explicit, "") else f"spec.templateDefaults.{fallback}"
-            absent = f"does not exist in namespace {self.identity.namespace!r}"
-            reason = self.templates.unusable.get((kind, name), absent)
-            self.problems.append(SpecProblem(where, f"{kind} {name!r} {reason}"))
-            return name, None
-        return name, existing[name]
+        default = self.template_default(f"{kind[0].lower()}{kind[1:]}")
+        known = KnownTemplates(kind, existing, self.templates.unusable, default, self.identity.namespace)
+        selected = select_template(known, explicit, field)
+        if selected.name:
+            self.used[kind].add(selected.name)
+        self.problems += selected.problems
+        return selected.name, selected.content
 
     def template_default(self, field: str) -> str:
         defaults = self.spec.template_defaults
@@ -280,121 +289,43 @@ class _Resolution:
         return [TableGroupEntry(name=constants.DEFAULT_TABLE_GROUP, default=True), *entries]
 
     def group(self, database: DatabaseEntry, entry: TableGroupEntry) -> ResolvedGroup:
-        shards = or_default(entry.shards, []) or [ShardEntry(name=constants.DEFAULT_SHARD)]
         return ResolvedGroup(
             database.name,
             entry.name,
             or_default(entry.default, False),
-            tuple(self.shard(database, entry, shard) for shard in shards),
+            tuple(
+                self.shard(database, entry, resolution) for resolution in self.resolutions(database, entry)
+            ),
             inherited_policy(entry.pvc_deletion_policy, self.spec.pvc_deletion_policy),
             inherited_backup(entry.backup, database.backup, cluster_backup(self.spec, database)),
         )
 
-    # Shards
+    def resolutions(self, database: DatabaseEntry, entry: TableGroupEntry) -> list[ShardResolution]:
+        path = (database.name, entry.name)
+        shards = or_default(entry.shards, []) or [ShardEntry(name=constants.DEFAULT_SHARD)]
+        resolutions = resolve_shards(self.shard_context(database, entry), shards, self.known.get(path))
+        self.groups[path] = resolutions
+        return resolutions.shards
 
-    def shard(self, database: DatabaseEntry, group: TableGroupEntry, entry: ShardEntry) -> ResolvedShard:
-        field = f"spec.databases[{database.name}].tablegroups[{group.name}].shards[{entry.name}]"
-        path = ("databases", database.name, group.name, entry.name)
-        merged = self.merge(path, InlineShard(), self.shard_layers(entry, field))
-        policy = inherited_policy(
-            merged.pvc_deletion_policy, group.pvc_deletion_policy, self.spec.pvc_deletion_policy
-        )
-        pools = self.pools(merged, entry, field, policy)
-        return ResolvedShard(
-            name=entry.name,
-            multiorch=self.orchestrator(merged, pools, entry, field),
-            pools=pools,
-            pvc_deletion_policy=policy,
-            backup=inherited_backup(
-                entry.backup, group.backup, database.backup, cluster_backup(self.spec, database)
-            ),
-            postgres_config_ref=merged.postgres_config_ref,
-            postgres=merged.postgres,
-            initdb_args=merged.initdb_args,
+    def shard_context(self, database: DatabaseEntry, group: TableGroupEntry) -> ShardContext:
+        existing, default = self.templates.shard, self.template_default("shardTemplate")
+        return ShardContext(
+            self.identity.name,
+            database.name,
+            group.name,
+            (group.pvc_deletion_policy, self.spec.pvc_deletion_policy),
+            (group.backup, database.backup, cluster_backup(self.spec, database)),
+            KnownTemplates(SHARD, existing, self.templates.unusable, default, self.identity.namespace),
+            self.all_cells,
         )
 
-    def shard_layers(self, entry: ShardEntry, field: str) -> list[Layer]:
-        layers = [Layer(BUILT_IN, InlineShard(multiorch=constants.ORCHESTRATOR))]
-        if entry.spec is not UNSET:
-            return [*layers, Layer(f"{field}.spec", replace_deprecated_fields(entry.spec))]
-        name, template = self.template(SHARD, entry.shard_template, f"{field}.shardTemplate")
-        if template is not None:
-            layers.append(Layer(f"{SHARD} {name}", _as_shard_spec(replace_deprecated_fields(template))))
-        if entry.overrides is not UNSET:
-            known = () if template is None else tuple(or_default(template.pools, {}))
-            self.added_pools += _added_pools(entry.overrides, field, f"{SHARD} {name}", known)
-            layers.append(
-                Layer(f"{field}.overrides", _as_shard_spec(replace_deprecated_fields(entry.overrides)))
-            )
-        return layers
-
-    def pools(
-        self, merged: InlineShard, entry: ShardEntry, field: str, policy: PvcDeletionPolicy
-    ) -> dict[str, Pool]:
-        requested = or_default(merged.pools, {}) or {constants.DEFAULT_POOL: Pool()}
-        resolved: dict[str, Pool] = {}
-        for name in sorted(requested):
-            pool = merge_layers(constants.POOL, [Layer("", requested[name])])[0]
-            cells = self.placement(
-                or_default(pool.cells, []), _written_pool_cells(entry, name), f"{field}.pools[{name}].cells"
-            )
-            pool_policy = inherited_policy(pool.pvc_deletion_policy, policy)
-            resolved[name] = replace(pool, cells=cells, pvc_deletion_policy=pool_policy)
-        return resolved
-
-    def orchestrator(
-        self, merged: InlineShard, pools: Mapping[str, Pool], entry: ShardEntry, field: str
-    ) -> MultiOrch:
-        orchestrator = or_default(merged.multiorch, constants.ORCHESTRATOR)
-        requested = or_default(orchestrator.cells, [])
-        if not requested:
-            cells = sorted({cell for pool in pools.values() for cell in or_default(pool.cells, [])})
-        else:
-            cells = self.placement(requested, _written_orchestrator_cells(entry), f"{field}.multiorch.cells")
-        return replace(orchestrator, cells=cells)
-
-    def placement(self, requested: list[str], written: list[str], field: str) -> list[str]:
-        """All cells if none is requested. Unknown cells are skipped if only a template names them.
-
-        `written` are the cells that the cluster's own spec names: those must exist.
-        """
-        if not requested:
-            return self.all_cells
-        for cell in requested:
-            if cell in self.cell_names:
-                continue
-            if cell in written:
-                self.problems.append(SpecProblem(field, f"cell {cell!r} is not in spec.cells"))
-            else:
-                self.skipped.append(SkippedPlacement(field, cell))
-        return [cell for cell in requested if cell in self.cell_names]
-
-
-def _as_shard_spec(merged: ApiStruct) -> InlineShard:
-    shared = {name for name in InlineShard.__struct_fields__ if hasattr(merged, name)}
-    return InlineShard(**{name: getattr(merged, name) for name in shared})
-
-
-def _added_pools(
-    overrides: ShardOverrides, field: str, template: str, known: tuple[str, ...]
-) -> list[AddedPool]:
-    """None for a template without pools: all pools of its shards come from overrides."""
-    return [
-        AddedPool(f"{field}.overrides.pools[{name}]", name, template, known)
-        for name in or_default(overrides.pools, {})
-        if known and name not in known
-    ]
-
-
-def _written_pool_cells(entry: ShardEntry, pool: str) -> list[str]:
-    """The cells that the cluster's own spec names for a pool."""
-    inline = entry.spec if entry.spec is not UNSET else entry.overrides
-    pools = {} if inline is UNSET else or_default(inline.pools, {})
-    return or_default(replace_deprecated_pool_fields(pools[pool]).cells, []) if pool in pools else []
-
-
-def _written_orchestrator_cells(entry: ShardEntry) -> list[str]:
-    inline = entry.spec if entry.spec is not UNSET else entry.overrides
-    if inline is UNSET or inline.multiorch is UNSET:
-        return []
-    return or_default(inline.multiorch.cells, [])
+    def shard(
+        self, database: DatabaseEntry, group: TableGroupEntry, resolution: ShardResolution
+    ) -> ResolvedShard:
+        self.origins["databases", database.name, group.name, resolution.entry.name] = resolution.origins
+        if resolution.template:
+            self.used[SHARD].add(resolution.template)
+        self.problems += resolution.problems
+        self.skipped += resolution.skipped
+        self.added_pools += resolution.added_pools
+        return resolution.shard

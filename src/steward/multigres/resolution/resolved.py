@@ -1,14 +1,15 @@
 """Result of `resolve`: a cluster with all values final, and the origin of each value."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
 from steward.multigres.api.backup import Backup
+from steward.multigres.api.cluster import ShardEntry
 from steward.multigres.api.compute import MultiGateway, Pool, PvcDeletionPolicy, Stateless
 from steward.multigres.api.images import Images
-from steward.multigres.api.scalars import DurabilityPolicy
+from steward.multigres.api.scalars import DurabilityPolicy, Unset
 from steward.multigres.api.tablegroup import ResolvedShard
 from steward.multigres.api.templates.cell_template import CellTemplateSpec
 from steward.multigres.api.templates.core_template import CoreTemplateSpec
@@ -22,7 +23,7 @@ from steward.multigres.api.topo import (
 )
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution.defaults import TOPOLOGY
-from steward.multigres.resolution.layers import Path
+from steward.multigres.resolution.layers import Origins, Path
 
 
 class ClusterIdentity(NamedTuple):
@@ -63,6 +64,55 @@ class AddedPool(NamedTuple):
     pool: str
     template: str
     template_pools: tuple[str, ...]
+
+
+class KnownTemplates(NamedTuple):
+    """The templates of one kind in a namespace. `unusable` are those that exist and cannot be used, of all kinds, with
+    the reason; `default` is the name in `spec.templateDefaults`, or ""."""
+
+    kind: str
+    existing: Mapping[str, Any]
+    unusable: Mapping[tuple[str, str], str]
+    default: str
+    namespace: str
+
+
+GroupPath = tuple[str, str]
+"""Database and table group."""
+
+
+class ShardContext(NamedTuple):
+    """What a shard is resolved from beside its own entry. `policies` and `backups` begin with the nearest level."""
+
+    cluster: str
+    database: str
+    group: str
+    policies: tuple[PvcDeletionPolicy | Unset, ...]
+    backups: tuple[Backup | Unset, ...]
+    templates: KnownTemplates
+    cells: list[str]
+
+    def field(self, entry: ShardEntry) -> str:
+        return f"spec.databases[{self.database}].tablegroups[{self.group}].shards[{entry.name}]"
+
+
+class ShardResolution(NamedTuple):
+    """A resolved shard, the entry that it was resolved from, and what was found on the way."""
+
+    entry: ShardEntry
+    shard: ResolvedShard
+    origins: Origins
+    template: str
+    problems: tuple[SpecProblem, ...]
+    skipped: tuple[SkippedPlacement, ...]
+    added_pools: tuple[AddedPool, ...]
+
+
+class GroupResolution(NamedTuple):
+    """The shards of a table group, in the order of their entries."""
+
+    context: ShardContext
+    shards: list[ShardResolution]
 
 
 class ResolvedTopo(NamedTuple):
@@ -134,6 +184,8 @@ class ResolvedCluster(NamedTuple):
     skipped: tuple[SkippedPlacement, ...]
     added_pools: tuple[AddedPool, ...] = ()
     topology: TopologyReconciliation = TOPOLOGY
+    groups: Mapping[GroupPath, GroupResolution] = {}
+    """How the shards were resolved, for the next resolution."""
 
     def shards(self) -> Iterator[LocatedShard]:
         for database in self.databases:

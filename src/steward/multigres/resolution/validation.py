@@ -6,7 +6,7 @@ single fields are checked by the schema.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -18,54 +18,57 @@ from steward.multigres.api.compute import Resources, Storage
 from steward.multigres.api.scalars import Unset, is_cell_name
 from steward.multigres.api.unset import or_default
 from steward.multigres.resolution import defaults
-from steward.multigres.resolution.autogrow import growth_problem
 from steward.multigres.resolution.backup_schedule import schedule_problems
 from steward.multigres.resolution.buffering import buffering_problem
-from steward.multigres.resolution.checks.cluster_size import ClusterSize, cluster_size, size_problem
+from steward.multigres.resolution.checks.cluster_size import cluster_size, size_problem
 from steward.multigres.resolution.checks.name_collisions import name_collisions
+from steward.multigres.resolution.checks.per_shard import ShardValue
+from steward.multigres.resolution.checks.quantities import resource_problems, volume_problems
 from steward.multigres.resolution.checks.repositories import (
     changed_encryption,
     restore_problems,
     shared_repositories,
 )
+from steward.multigres.resolution.checks.shard_checks import ShardCheck, check_shards, shard_storages
 from steward.multigres.resolution.maintenance_window import window_problem
 from steward.multigres.resolution.postgres.roles import role_problems
-from steward.multigres.resolution.postgres.settings import setting_problems
 from steward.multigres.resolution.resolve import cell_name
 from steward.multigres.resolution.resolved import ResolvedCluster, SpecProblem, managed_etcds
 
 DEFAULT_CLASS = "the default class"
 
 
-def validate(
-    spec: MultigresClusterSpec,
-    resolved: ResolvedCluster,
-    accepted: int = 0,
-    size: ClusterSize | None = None,
-) -> list[SpecProblem]:
-    """All problems that keep the operator from applying the cluster. `accepted` is its size before the change, `size`
-    that of `resolved` if it is known already.
+def validate(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: int = 0) -> list[SpecProblem]:
+    """All problems that keep the operator from applying the cluster. `accepted` is its size before the change.
 
     A cluster that is too large has no other problem: looking for them would take the time that the limit saves.
     """
-    too_large = size_problem(size or cluster_size(resolved), accepted)
-    if too_large is not None:
-        return [too_large]
+    too_large = size_problem(cluster_size(resolved), accepted)
+    return cluster_problems(spec, resolved, check_shards(resolved)) if too_large is None else [too_large]
+
+
+def cluster_problems(
+    spec: MultigresClusterSpec, resolved: ResolvedCluster, shards: Sequence[ShardValue[ShardCheck]]
+) -> list[SpecProblem]:
+    """All problems of a cluster that is not too large; `shards` are the checks of its shards."""
+    checks = [each.value for each in shards]
     return [
         *resolved.problems,
         *_invalid_cell_names(spec),
         *_duplicate_cell_names(spec),
-        *name_collisions(resolved),
+        *name_collisions(resolved, (name for check in checks for name in check.names)),
         *_invalid_resources(resolved),
+        *(problem for check in checks for problem in check.resources),
         *_empty_volumes(resolved),
-        *_invalid_growth(resolved),
+        *(problem for check in checks for problem in check.volumes),
+        *(problem for check in checks for problem in check.growth),
         *_invalid_buffering(resolved),
         *_invalid_windows(spec),
         *_invalid_schedules(spec),
         *shared_repositories(resolved),
         *restore_problems(spec),
         *role_problems(spec),
-        *_invalid_settings(resolved),
+        *(problem for check in checks for problem in check.settings),
     ]
 
 
@@ -92,56 +95,22 @@ def _duplicate_cell_names(spec: MultigresClusterSpec) -> Iterator[SpecProblem]:
 
 
 def _invalid_resources(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
-    for field, resources in _all_resources(resolved):
-        if isinstance(resources, Resources):
-            yield from _quantity_problems(field, resources)
+    for field, resources in _cluster_resources(resolved):
+        yield from resource_problems(field, resources)
 
 
-def _all_resources(resolved: ResolvedCluster) -> Iterator[tuple[str, Resources | Unset]]:
+def _cluster_resources(resolved: ResolvedCluster) -> Iterator[tuple[str, Resources | Unset]]:
     for field, etcd in managed_etcds(resolved):
         yield f"{field}.resources", etcd.resources
     yield "spec.multiadmin.spec.resources", resolved.multiadmin.resources
     yield "spec.multiadminWeb.spec.resources", resolved.multiadmin_web.resources
     for index, cell in enumerate(resolved.cells):
         yield f"spec.cells[{index}].spec.multiGateway.resources", cell.gateway.resources
-    for located in resolved.shards():
-        if located.shard.multiorch is not UNSET:
-            yield f"{located.field}.multiorch.resources", located.shard.multiorch.resources
-        for name, pool in located.pools.items():
-            yield f"{located.field}.pools[{name}].postgres", pool.postgres
-            yield f"{located.field}.pools[{name}].multipooler", pool.multipooler
-
-
-def _quantity_problems(field: str, resources: Resources) -> Iterator[SpecProblem]:
-    limits = or_default(resources.limits, {})
-    for part, amounts in (("requests", or_default(resources.requests, {})), ("limits", limits)):
-        for name, amount in amounts.items():
-            if parse_quantity(amount).numerator < 0:
-                yield SpecProblem(f"{field}.{part}.{name}", f"{amount} is negative; write 0 or more")
-    for name, request in or_default(resources.requests, {}).items():
-        if name in limits and parse_quantity(limits[name]) < parse_quantity(request):
-            message = f"the limit {limits[name]} is below the request {request}; raise the limit or lower the request"
-            yield SpecProblem(f"{field}.limits.{name}", message)
 
 
 def _empty_volumes(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
-    for _, field, size in _sizes(resolved):
-        if parse_quantity(size).numerator <= 0:
-            yield SpecProblem(field, f"{size} is not a volume size; write more than 0, such as 10Gi")
-
-
-def _invalid_growth(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
-    for located in resolved.shards():
-        for name, pool in located.pools.items():
-            problem = "" if pool.storage is UNSET else growth_problem(pool.storage)
-            if problem:
-                yield SpecProblem(f"{located.field}.pools[{name}].storage.autogrow", problem)
-
-
-def _invalid_settings(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
-    for located in resolved.shards():
-        for name, problem in setting_problems(located.shard.postgres):
-            yield SpecProblem(f"{located.field}.postgres.settings[{name}]", problem)
+    for _, field, storage in _server_storages(resolved):
+        yield from volume_problems(field, storage)
 
 
 def _invalid_buffering(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
@@ -257,16 +226,16 @@ def _sizes(resolved: ResolvedCluster) -> Iterator[VolumeSize]:
 
 
 def _storages(resolved: ResolvedCluster) -> Iterator[tuple[tuple[str, ...], str, Storage | Unset]]:
+    yield from _server_storages(resolved)
+    for located in resolved.shards():
+        yield from shard_storages(located)
+
+
+def _server_storages(resolved: ResolvedCluster) -> Iterator[tuple[tuple[str, ...], str, Storage | Unset]]:
+    """Those of topology servers."""
     if resolved.topo.etcd is not None:
         yield ("global topology server",), "spec.globalTopoServer.etcd", resolved.topo.etcd.storage
     for index, cell in enumerate(resolved.cells):
         if cell.local_topo is not None and cell.local_topo.etcd is not UNSET:
             field = f"spec.cells[{index}].spec.localTopoServer.etcd"
             yield ("cell", cell.name), field, cell.local_topo.etcd.storage
-    for located in resolved.shards():
-        path = (located.database.name, located.group.name, located.shard.name)
-        for name, pool in located.pools.items():
-            yield (*path, "pool", name), f"{located.field}.pools[{name}]", pool.storage
-        backup = or_default(located.shard.backup, defaults.BACKUP)
-        if backup.type == "filesystem" and backup.filesystem is not UNSET:
-            yield (*path, "backup"), f"{located.field}.backup.filesystem", backup.filesystem.storage

@@ -15,12 +15,19 @@ from steward.multigres.api.unset import or_default
 from steward.multigres.api.updates import UpdatePolicy
 from steward.multigres.objects.versions import NEWEST
 from steward.multigres.resolution.checks.bounded_lists import first_texts
-from steward.multigres.resolution.checks.cluster_size import cluster_size
+from steward.multigres.resolution.checks.cluster_size import (
+    ShardSize,
+    cluster_size,
+    shard_sizes,
+    size_problem,
+)
+from steward.multigres.resolution.checks.per_shard import ShardValue
+from steward.multigres.resolution.checks.shard_checks import ShardCheck, check_shards
 from steward.multigres.resolution.maintenance_window import is_open, next_opening, window_problem
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, SpecProblem, Templates
 from steward.multigres.resolution.template_refs import TemplateKey
-from steward.multigres.resolution.validation import validate
+from steward.multigres.resolution.validation import cluster_problems
 from steward.multigres.template_updates.revisions import TemplateContent, TemplateRevision
 
 AUTO, MANUAL, WINDOW = "Auto", "Manual", "Window"
@@ -78,15 +85,20 @@ class UpdateInputs(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A cluster resolved on given contents, its problems and its size."""
+    """A cluster resolved on given contents, its problems and its size, and what was found about each of its shards."""
 
     resolved: ResolvedCluster
     problems: list[SpecProblem]
     components: int
+    sizes: Sequence[ShardValue[ShardSize]] = ()
+    checks: Sequence[ShardValue[ShardCheck]] = ()
 
 
-def resolve_candidate(inputs: UpdateInputs, contents: TemplateContents) -> Candidate:
-    """A template that cannot be decoded is only a problem if the cluster uses it."""
+def resolve_candidate(
+    inputs: UpdateInputs, contents: TemplateContents, previous: Candidate | None = None
+) -> Candidate:
+    """A template that cannot be decoded is only a problem if the cluster uses it. `previous` is an earlier candidate of
+    this cluster: what is known about its unchanged shards is not computed again."""
     typed: dict[str, dict[str, Any]] = {kind: {} for kind in TEMPLATE_SPECS}
     unusable = {(key.kind, key.name): BEING_DELETED for key in inputs.terminating if key not in contents}
     for key, content in contents.items():
@@ -95,13 +107,25 @@ def resolve_candidate(inputs: UpdateInputs, contents: TemplateContents) -> Candi
         except msgspec.ValidationError as error:
             unusable[key.kind, key.name] = f"cannot be read: {error}"
     templates = Templates(typed["CoreTemplate"], typed["CellTemplate"], typed["ShardTemplate"], unusable)
-    resolved = resolve(inputs.identity, inputs.spec, templates)
-    return examine(inputs.spec, resolved, inputs.accepted_components)
+    before = None if previous is None else previous.resolved
+    resolved = resolve(inputs.identity, inputs.spec, templates, before)
+    return examine(inputs.spec, resolved, inputs.accepted_components, previous)
 
 
-def examine(spec: MultigresClusterSpec, resolved: ResolvedCluster, accepted: int = 0) -> Candidate:
-    size = cluster_size(resolved)
-    return Candidate(resolved, validate(spec, resolved, accepted, size), size.components)
+def examine(
+    spec: MultigresClusterSpec,
+    resolved: ResolvedCluster,
+    accepted: int = 0,
+    previous: Candidate | None = None,
+) -> Candidate:
+    sizes = shard_sizes(resolved, () if previous is None else previous.sizes)
+    size = cluster_size(resolved, sizes)
+    too_large = size_problem(size, accepted)
+    if too_large is not None:
+        return Candidate(resolved, [too_large], size.components, sizes)
+    checks = check_shards(resolved, () if previous is None else previous.checks)
+    problems = cluster_problems(spec, resolved, checks)
+    return Candidate(resolved, problems, size.components, sizes, checks)
 
 
 def used_templates(resolved: ResolvedCluster) -> list[TemplateKey]:

@@ -72,15 +72,17 @@ class UpdateDecision(NamedTuple):
     """Whether the user accepted the pending version of the pods."""
 
 
-def decide_update(inputs: UpdateInputs) -> UpdateDecision:
-    return _DecisionBuilder(inputs).decision()
+def decide_update(inputs: UpdateInputs, previous: Candidate | None = None) -> UpdateDecision:
+    """`previous` is the candidate of an earlier decision about this cluster, for `resolve_candidate`."""
+    return _DecisionBuilder(inputs, previous).decision()
 
 
 class _DecisionBuilder:
     """State of one decision."""
 
-    def __init__(self, inputs: UpdateInputs) -> None:
+    def __init__(self, inputs: UpdateInputs, previous: Candidate | None) -> None:
         self.inputs = inputs
+        self.previous = previous
         self.active = active_revisions(each for each in inputs.revisions if self._is_relevant(each))
         self.events: list[UpdateEvent] = []
         self.candidates: dict[frozenset[tuple[TemplateKey, str, int]], Candidate] = {}
@@ -242,7 +244,7 @@ class _DecisionBuilder:
         """Resolves each set of contents once: on an idle cluster all sets are equal."""
         versions = frozenset((key, content.uid, content.generation) for key, content in contents.items())
         if versions not in self.candidates:
-            self.candidates[versions] = resolve_candidate(self.inputs, contents)
+            self.candidates[versions] = resolve_candidate(self.inputs, contents, self.previous)
         return self.candidates[versions]
 
     def _problems(self, current: Candidate, contents: TemplateContents) -> list[SpecProblem]:

@@ -34,6 +34,7 @@ from steward.multigres.status.password import PublishedPassword
 from steward.multigres.template_updates.candidate import (
     TEMPLATE_SPECS,
     WINDOW,
+    Candidate,
     UpdateInputs,
     describe_problems,
 )
@@ -96,10 +97,12 @@ class SpecResolver:
         if known is not None:
             return known
         if not is_large(inputs.spec):
-            return self._remember(key, inputs, _resolved_spec(inputs))
+            return self._remember(key, inputs, _resolved_spec(inputs, self._previous(key, inputs)))
         async with self._large:
-            known = self._known(key, inputs)
-            return known or self._remember(key, inputs, await compute(lambda: _resolved_spec(inputs)))
+            known, previous = self._known(key, inputs), self._previous(key, inputs)
+            return known or self._remember(
+                key, inputs, await compute(lambda: _resolved_spec(inputs, previous))
+            )
 
     def _known(self, key: Key, inputs: UpdateInputs) -> ResolvedSpec | None:
         cached = self._cache.get((key, inputs.objects_version))
@@ -107,6 +110,12 @@ class SpecResolver:
             return None
         previous, resolved = cached
         return resolved if previous == inputs._replace(now=previous.now) else None
+
+    def _previous(self, key: Key, inputs: UpdateInputs) -> Candidate | None:
+        """The candidate before an edit: its unchanged shards are not resolved and validated again."""
+        cached = self._cache.get((key, inputs.objects_version))
+        decision = None if cached is None else cached[1].decision
+        return None if decision is None else decision.candidate
 
     def _remember(self, key: Key, inputs: UpdateInputs, resolved: ResolvedSpec) -> ResolvedSpec:
         self._cache.set((key, inputs.objects_version), (inputs, resolved))
@@ -179,8 +188,8 @@ async def beside_the_loop(spec: MultigresClusterSpec, work: Callable[[], T]) -> 
     return await compute(work) if is_large(spec) else work()
 
 
-def _resolved_spec(inputs: UpdateInputs) -> ResolvedSpec:
-    decision = decide_update(inputs)
+def _resolved_spec(inputs: UpdateInputs, previous: Candidate | None) -> ResolvedSpec:
+    decision = decide_update(inputs, previous)
     stall, resolved = _stall(decision), decision.candidate.resolved
     if stall is not None:
         return ResolvedSpec(inputs.spec, None, stall, decision)

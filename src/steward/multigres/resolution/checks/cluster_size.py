@@ -6,7 +6,7 @@ and etcd, so one limit holds for all of them together. Limits on single lists we
 are all reasonable on their own is not.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,6 +15,7 @@ from msgspec import UNSET
 from steward.multigres.api.cluster import DatabaseEntry, MultigresClusterSpec
 from steward.multigres.api.scalars import ApiStruct
 from steward.multigres.api.unset import or_default
+from steward.multigres.resolution.checks.per_shard import ShardValue, shard_values
 from steward.multigres.resolution.resolved import LocatedShard, ResolvedCell, ResolvedCluster, SpecProblem
 
 MAX_COMPONENTS = 20_000
@@ -64,14 +65,34 @@ def _shard_count(databases: Iterable[DatabaseEntry]) -> int:
     return sum(max(1, len(or_default(group.shards, []))) for group in groups)
 
 
-def cluster_size(resolved: ResolvedCluster) -> ClusterSize:
-    shards = list(resolved.shards())
+class ShardSize(NamedTuple):
+    orchestrators: int
+    servers: int
+    text_bytes: int
+
+
+ShardSizes = Sequence[ShardValue[ShardSize]]
+
+
+def shard_sizes(resolved: ResolvedCluster, known: ShardSizes = ()) -> list[ShardValue[ShardSize]]:
+    """`known` are those of an earlier resolution."""
+    texts = _TextSizes()
+    return shard_values(resolved, lambda located: _shard_size(located, texts), known)
+
+
+def _shard_size(located: LocatedShard, texts: "_TextSizes") -> ShardSize:
+    return ShardSize(_orchestrators(located), _servers(located), texts.measure_shard(located))
+
+
+def cluster_size(resolved: ResolvedCluster, known: ShardSizes | None = None) -> ClusterSize:
+    """`known` are the sizes of its shards, if they were measured already."""
+    sizes = [each.value for each in (shard_sizes(resolved) if known is None else known)]
     return ClusterSize(
         len(resolved.cells),
-        len(shards),
-        sum(map(_orchestrators, shards)),
-        sum(map(_servers, shards)),
-        _text_components(resolved, shards),
+        len(sizes),
+        sum(size.orchestrators for size in sizes),
+        sum(size.servers for size in sizes),
+        _text_components(resolved, sizes),
     )
 
 
@@ -91,12 +112,12 @@ def _servers(located: LocatedShard) -> int:
     )
 
 
-def _text_components(resolved: ResolvedCluster, shards: list[LocatedShard]) -> int:
+def _text_components(resolved: ResolvedCluster, sizes: list[ShardSize]) -> int:
     texts = _TextSizes()
     shared = texts.measure(resolved.images) + texts.measure(resolved.topo.reference)
     placed = shared + CELL_LABEL_BYTES * len(resolved.cells)
     cells = sum((shared + texts.measure_cell(cell)) // TEXT_BYTES for cell in resolved.cells)
-    return cells + sum((placed + texts.measure_shard(located)) // TEXT_BYTES for located in shards)
+    return cells + sum((placed + size.text_bytes) // TEXT_BYTES for size in sizes)
 
 
 class _TextSizes:

@@ -5,7 +5,8 @@ collide by chance or on purpose, and the second would silently overwrite objects
 and the message names both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -24,15 +25,14 @@ class PlannedName(NamedTuple):
     field: str
 
 
-def name_collisions(resolved: ResolvedCluster) -> Iterator[SpecProblem]:
+def name_collisions(resolved: ResolvedCluster, shard_names: Iterable[PlannedName]) -> Iterator[SpecProblem]:
+    """`shard_names` are the planned names of all shards."""
     taken: dict[tuple[str, str], str] = {}
-    for named in _planned_names(resolved):
-        other = taken.setdefault((named.kind, named.name), named.field)
-        if other != named.field:
-            message = (
-                f"its {named.kind} would be called {named.name}, like that of {other}; rename one of the two"
-            )
-            yield SpecProblem(named.field, message)
+    for kind, name, field in chain(_planned_names(resolved), shard_names):
+        other = taken.setdefault((kind, name), field)
+        if other != field:
+            message = f"its {kind} would be called {name}, like that of {other}; rename one of the two"
+            yield SpecProblem(field, message)
 
 
 def _planned_names(resolved: ResolvedCluster) -> Iterator[PlannedName]:
@@ -47,11 +47,9 @@ def _planned_names(resolved: ResolvedCluster) -> Iterator[PlannedName]:
         for group in database.groups:
             field = f"spec.databases[{database.name}].tablegroups[{group.name}]"
             yield PlannedName("TableGroup", names.table_group(cluster, database.name, group.name), field)
-    for shard in resolved.shards():
-        yield from _planned_shard_names(cluster, shard)
 
 
-def _planned_shard_names(cluster: str, located: LocatedShard) -> Iterator[PlannedName]:
+def planned_shard_names(cluster: str, located: LocatedShard) -> Iterator[PlannedName]:
     path = ShardPath(cluster, located.database.name, located.group.name, located.shard.name)
     yield PlannedName("Shard", names.shard(path), located.field)
     yield PlannedName("PodDisruptionBudget", names.disruption_budget(path), located.field)
