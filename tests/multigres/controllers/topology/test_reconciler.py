@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from aiohttp import web
 
 from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.rules import CacheRule
@@ -22,6 +23,7 @@ from steward.multigres.controllers.cluster_specs import ClusterSpecs
 from steward.multigres.controllers.common.context import MultigresContext
 from steward.multigres.controllers.common.intervals import seconds_until_next
 from steward.multigres.controllers.common.primaries import Primaries
+from steward.multigres.controllers.common.registered_cells import RegisteredCells
 from steward.multigres.controllers.common.status_contributions import StatusContributor
 from steward.multigres.controllers.topology import reconciler
 from steward.multigres.controllers.topology.reconciler import (
@@ -40,11 +42,14 @@ from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedClust
 from steward.multigres.status.conditions import PodProblems
 from steward.multigres.topology.desired_records import PrimaryCell
 from steward.multigres.views import PodView
+from steward.runtime.controller.triggers import Channel
 from steward.runtime.manager.connect_to import Forward
 from steward.runtime.manager.settings import Settings
 from steward.runtime.plan.executor import PlanResult, StepEffect, StepResult
 from steward.runtime.plan.steps import Plan, Requeue, Status
 from steward.testkit import FakeClock
+from steward.testkit.fake_data_plane.listener import Listener
+from steward.testkit.fake_data_plane.memory_etcd import MemoryEtcd
 from tests.multigres.support.clusters import cluster
 
 KEY_PARTS = {
@@ -190,6 +195,29 @@ async def test_servers_that_answer_too_slowly_do_not_occupy_a_worker(
     assert scenario.condition["message"].startswith(
         "the topology servers did not answer all requests within 0.1 s"
     )
+
+
+async def test_records_and_poolers_are_read_through_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, peers = MemoryEtcd(), list[object]()
+    serve = server._serve
+
+    async def recorded(request: web.BaseRequest) -> web.Response:
+        assert request.transport is not None
+        peers.append(request.transport.get_extra_info("peername"))
+        return await serve(request)
+
+    server._listener = Listener(recorded)
+    await server.start()
+    try:
+        scenario = Scenario(port=server.port)
+        monkeypatch.setattr(scenario.context, "registered_cells", RegisteredCells(Channel()), raising=False)
+        scenario.put_server(ready=1)
+        await scenario.reconcile()
+        assert scenario.condition["reason"] == "Registered"
+        assert len(peers) >= 3
+        assert len(set(peers)) == 1
+    finally:
+        await server.remove()
 
 
 async def test_a_cluster_without_its_finalizer_is_not_registered(scenario: Scenario) -> None:

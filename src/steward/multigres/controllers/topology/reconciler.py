@@ -7,10 +7,9 @@ writes no status; its conditions and fields are contributions to the statuses of
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from steward.etcd.client import EtcdClient, ReadOnlyEtcdClient
-from steward.etcd.errors import EtcdError, MalformedAnswer, Unreachable
+from steward.etcd.errors import EtcdError, Unreachable
 from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.conditions import FALSE, TRUE, Condition, find_condition
 from steward.kube.objects.kinds import Key, Ref
@@ -27,6 +26,7 @@ from steward.multigres.controllers.common.etcd_access import SecretUnusable, Top
 from steward.multigres.controllers.common.primaries import PrimaryObservation
 from steward.multigres.controllers.common.resolution import SpecResolver
 from steward.multigres.controllers.common.status_contributions import StatusContributor
+from steward.multigres.controllers.topology.failures import Unregistered, explain_failure
 from steward.multigres.controllers.topology.membership import CohortMembership
 from steward.multigres.controllers.topology.registration import living_poolers, register_records
 from steward.multigres.controllers.topology.retry import Failures, TopologyRetries
@@ -76,13 +76,6 @@ FORGET_SECONDS = 30.0
 """How long the last known primaries stay in the status while the server does not answer."""
 CELL_RECORD = "/Cell"
 REGISTERED = "the topology server holds the records of all cells and databases"
-
-
-class Unregistered(NamedTuple):
-    """Why the records are missing or outdated."""
-
-    reason: str
-    message: str
 
 
 class TopologyReconciler:
@@ -141,7 +134,7 @@ class TopologyReconciler:
         try:
             poolers = await self._synchronize_in_time(cluster, resolved)
         except (EtcdError, MalformedRecord, SecretUnusable, OSError, ValueError) as error:
-            return self._failure_plan(cluster, resolved, _explain(error))
+            return self._failure_plan(cluster, resolved, explain_failure(error))
         self._retries.forget(key_of(cluster))
         local_servers = {cell.name: local_server_name(resolved, cell) for cell in resolved.cells}
         starting = {
@@ -254,28 +247,36 @@ class TopologyReconciler:
         await self.context.executor.execute(steps, ref)
 
     async def _synchronize(self, cluster: ClusterView, resolved: ResolvedCluster) -> list[PoolerRecord]:
-        """Writes the records, then returns the poolers: the records must not wait for a cell's own server."""
-        namespace, key = cluster.metadata.namespace, key_of(cluster)
-        if not is_paused(cluster):
-            await self._register(key, resolved)
-        databases = {database.name for database in resolved.databases}
-        pods = expected_pods(resolved) | self._existing_pods(key)
-        poolers: list[PoolerRecord] = []
-        self._membership.begin_check(key)
+        """Writes the records, then returns the poolers: the records must not wait for a cell's own server. One
+        connection for both: opening another would cost as much as two of the three requests."""
+        namespace, key, topo = cluster.metadata.namespace, key_of(cluster), resolved.topo.reference
         client = ReadOnlyEtcdClient if is_paused(cluster) else EtcdClient
-        is_member = partial(self._membership.is_member, key) if resolved.topology.prune_tablets else None
-        for reference in self._cell_servers(cluster, resolved):
+        servers, poolers = self._cell_servers(cluster, resolved), list[PoolerRecord]()
+        async with client(await self.access.endpoints(namespace, topo)) as etcd:
+            if not is_paused(cluster):
+                await self._register(etcd, key, resolved)
+            self._membership.begin_check(key)
+            if topo in servers:
+                poolers += await self._read_poolers(etcd, topo, key, resolved)
+        for reference in (server for server in servers if server != topo):
             async with client(await self.access.endpoints(namespace, reference)) as etcd:
-                poolers += await living_poolers(etcd, reference.root_path, databases, pods, is_member)
+                poolers += await self._read_poolers(etcd, reference, key, resolved)
         self._membership.end_check(key)
         return poolers
 
-    async def _register(self, key: Key, resolved: ResolvedCluster) -> None:
-        desired, topo = desired_records(resolved), resolved.topo.reference
-        retained = self._existing_records(key, topo.root_path) - set(desired)
-        async with EtcdClient(await self.access.endpoints(key.namespace, topo)) as etcd:
-            own = self._removable_records(key, resolved)
-            await register_records(etcd, topo.root_path, desired, own, retained)
+    async def _read_poolers(
+        self, etcd: EtcdClient, server: TopoReference, key: Key, resolved: ResolvedCluster
+    ) -> list[PoolerRecord]:
+        databases = {database.name for database in resolved.databases}
+        pods = expected_pods(resolved) | self._existing_pods(key)
+        is_member = partial(self._membership.is_member, key) if resolved.topology.prune_tablets else None
+        return await living_poolers(etcd, server.root_path, databases, pods, is_member)
+
+    async def _register(self, etcd: EtcdClient, key: Key, resolved: ResolvedCluster) -> None:
+        desired, root = desired_records(resolved), resolved.topo.reference.root_path
+        retained = self._existing_records(key, root) - set(desired)
+        own = self._removable_records(key, resolved)
+        await register_records(etcd, root, desired, own, retained)
         self._registered[key] = frozenset(desired) | retained
 
     def _removable_records(self, cluster: Key, resolved: ResolvedCluster) -> frozenset[str] | None:
@@ -359,16 +360,6 @@ def _reported_message(cluster: ClusterView, reason: str) -> str:
     """The message that the status reports for the same reason; "" if there is none."""
     previous = _registered_condition(cluster)
     return previous.message if previous is not None and previous.reason == reason else ""
-
-
-def _explain(error: Exception) -> Unregistered:
-    if isinstance(error, MalformedRecord):
-        return Unregistered(reasons.TOPOLOGY_UNREADABLE, str(error))
-    if isinstance(error, SecretUnusable):
-        return Unregistered(reasons.TOPOLOGY_SECRET_MISSING, str(error))
-    if isinstance(error, MalformedAnswer):
-        return Unregistered(reasons.TOPOLOGY_NOT_ETCD, f"{error}; check the endpoints of the topology server")
-    return Unregistered(reasons.TOPOLOGY_UNREACHABLE, f"{error}; it is tried again by itself")
 
 
 def _begins_to_terminate(change: ObjectChange[PodView]) -> bool:
