@@ -1,6 +1,6 @@
 """Volume claims that a cluster keeps without using them. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 
 from steward.kube.objects.meta import ObjectMeta
 from steward.multigres import names
@@ -15,22 +15,27 @@ from steward.multigres.objects.metadata import (
 MAX_LISTED = 200
 
 
-def cluster_claims(
-    claims: Iterable[ObjectMeta], shards: Mapping[str, Collection[str]], servers: Collection[str]
-) -> list[str]:
+ListedClaims = Callable[[str], Collection[str] | None]
+"""The claims that a Shard lists, by its name; None if it does not exist."""
+
+
+def cluster_claims(claims: Iterable[ObjectMeta], listed: ListedClaims, servers: Collection[str]) -> list[str]:
     """Claims of Shards and topology servers that are gone, and those that the existing Shards list themselves.
 
-    `claims` are all claims of the cluster, `shards` the claims that each Shard lists, `servers` the topology servers.
+    `claims` are all claims of the cluster, `servers` the topology servers.
     """
-    kept = [claim.name for claim in claims if not is_collected(claim) and _is_unused(claim, shards, servers)]
+    kept = [claim.name for claim in claims if not is_collected(claim) and _is_unused(claim, listed, servers)]
     return sorted(kept)[:MAX_LISTED]
 
 
-def _is_unused(claim: ObjectMeta, shards: Mapping[str, Collection[str]], servers: Collection[str]) -> bool:
+def _is_unused(claim: ObjectMeta, listed: ListedClaims, servers: Collection[str]) -> bool:
     if TOPO_SERVER_LABEL in claim.labels:
         return claim.labels[TOPO_SERVER_LABEL] not in servers
     shard = _shard_of(claim)
-    return bool(shard) and (shard not in shards or claim.name in shards[shard])
+    if not shard:
+        return False
+    in_shard = listed(shard)
+    return in_shard is None or claim.name in in_shard
 
 
 def _shard_of(claim: ObjectMeta) -> str:

@@ -1,5 +1,6 @@
 """Fields of a cluster's status that summarize its cells, databases, retained volume claims and external address."""
 
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -7,7 +8,7 @@ from msgspec import UNSET
 from steward.kube.cache.store import ObjectChange
 from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import Key
-from steward.kube.objects.meta import HasMetadata
+from steward.kube.objects.meta import HasMetadata, ObjectMeta
 from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
 from steward.multigres.api.unset import or_default
@@ -80,13 +81,14 @@ class ClusterSummaries:
             for claim in self._claims.by_index(CLUSTER_LABEL, name)
             if claim.metadata.namespace == namespace
         ]
-        shards = {
-            shard.metadata.name: or_default(shard.status.retained_claims, [])
-            for shard in self._shards.list(namespace)
-            if shard.metadata.labels.get(CLUSTER_LABEL) == name
-        }
         servers = {server.metadata.name for server in self._servers.list(namespace)}
-        return cluster_claims(claims, shards, servers)
+        return cluster_claims(claims, partial(self._listed_claims, cluster.metadata), servers)
+
+    def _listed_claims(self, cluster: ObjectMeta, shard: str) -> list[str] | None:
+        live: ShardView | None = self._shards.get(Key(cluster.namespace, shard))
+        if live is None or live.metadata.labels.get(CLUSTER_LABEL) != cluster.name:
+            return None
+        return _listed_claims(live)
 
     def _cell_summaries(self, cluster: ClusterView, resolved: ResolvedCluster) -> dict[str, Any]:
         summaries = {}

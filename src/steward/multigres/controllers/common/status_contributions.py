@@ -118,9 +118,11 @@ class StatusContributor:
 
 def _contribution(status: Manifest) -> StatusContribution:
     """Without transition times: they are set when the status is written."""
+    if "conditions" not in status:
+        return StatusContribution((), status)
     conditions = tuple(
         msgspec.structs.replace(condition, last_transition_time=None)
-        for condition in msgspec.convert(status.get("conditions", ()), tuple[Condition, ...])
+        for condition in msgspec.convert(status["conditions"], tuple[Condition, ...])
     )
     fields = {name: value for name, value in status.items() if name != "conditions"}
     return StatusContribution(conditions, fields)
