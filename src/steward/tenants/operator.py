@@ -38,6 +38,7 @@ def _add_registry_controllers(manager: Manager, context: TenantsContext) -> None
     manager.metrics.registry.register(TemplatesCollector(context.store(context.rules.template)))
     registry = RegistryReconciler(context)
     manager.add_service(registry.credentials)
+    manager.caches.fill_last_after(registry.first_rows.wait)
     manager.add(with_stall_reporting(registry.controller(), context))
 
 

@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 from msgspec.structs import replace
 
+from steward.kube.cache import caches
 from steward.kube.cache.rules import CacheRule
 from steward.kube.client.client import Client
 from steward.kube.objects.kinds import CONFIG_MAP, LEASE, SECRET, Key
@@ -178,6 +179,36 @@ async def test_a_cache_that_fills_last_is_listed_after_the_others_and_no_control
         assert not last.synced
         proxy.remove(held_last)
         await last.wait_synced()
+
+
+async def test_a_cache_that_fills_last_is_listed_after_the_first_work_of_a_controller(
+    listening: Settings, proxy: FaultProxy, namespace: str
+) -> None:
+    work, held = asyncio.Event(), proxy.add(Rule(Match(verb="watch", resource="secrets"), Hold()))
+    manager = await new_manager(listening)
+    manager.store(CacheRule(SECRET, Metadata, {namespace: ""}, fills_last=True))
+    manager.caches.fill_last_after(lambda: _wait_for(work))
+    async with running(manager):
+        await wait_until_leading(manager)
+        assert held.hits == 0
+        work.set()
+        await held.until_hit()
+        proxy.remove(held)
+
+
+async def test_a_cache_that_fills_last_does_not_wait_for_work_that_never_ends(
+    listening: Settings, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caches, "LAST_LISTS_DELAY", 0.01)
+    manager = await new_manager(listening)
+    last = manager.store(CacheRule(SECRET, Metadata, {namespace: ""}, fills_last=True))
+    manager.caches.fill_last_after(lambda: _wait_for(asyncio.Event()))
+    async with running(manager), asyncio.timeout(60):
+        await last.wait_synced()
+
+
+async def _wait_for(work: asyncio.Event) -> None:
+    await work.wait()
 
 
 async def wait_until_leading(manager: Manager) -> None:

@@ -2,11 +2,14 @@
 
 Equal rules share one store. When the API server does not serve a kind, its store is empty and not `available` until the
 kind appears; the other stores do not wait for it. Stores that fill last are listed when all others are: after a restart
-the controllers begin with a part of the objects, and not after the last of tens of thousands.
+the controllers begin with a part of the objects, and not after the last of tens of thousands. A controller can delay
+these lists until its first work is done, because they would compete with it for the event loop and the API server.
 """
 
 import asyncio
-from typing import Any, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final, TypeVar, cast
 
 from steward.kube.cache.reflector import Reflector, ReflectorOptions
 from steward.kube.cache.rules import CacheRule
@@ -17,6 +20,9 @@ from steward.kube.objects.meta import HasMetadata
 
 T = TypeVar("T", bound=HasMetadata)
 
+LAST_LISTS_DELAY: Final = 3.0
+"""The longest delay of the last lists: a replica that stands by never does the work that they wait for."""
+
 
 class Caches:
     def __init__(self, client: Client, options: ReflectorOptions | None = None) -> None:
@@ -25,6 +31,7 @@ class Caches:
         self._stores: dict[CacheRule[Any], Store[Any]] = {}
         self._by_kind: dict[Kind, tuple[Store[Any], ...]] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._first_work: list[Callable[[], Awaitable[None]]] = []
         self._started = False
 
     def store(self, rule: CacheRule[T]) -> Store[T]:
@@ -44,6 +51,10 @@ class Caches:
     def stores_of(self, kind: Kind) -> tuple[Store[Any], ...]:
         return self._by_kind.get(kind, ())
 
+    def fill_last_after(self, first_work: Callable[[], Awaitable[None]]) -> None:
+        """Stores that fill last are listed when this has returned, or `LAST_LISTS_DELAY` after the other lists."""
+        self._first_work.append(first_work)
+
     async def start(self) -> None:
         self._started = True
         last = [store for store in self.stores if store.rule.fills_last]
@@ -54,6 +65,9 @@ class Caches:
 
     async def _start_last(self, stores: list[Store[Any]]) -> None:
         await self.wait_first_synced()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_LISTS_DELAY):
+                await asyncio.gather(*(work() for work in self._first_work))
         for store in stores:
             self._reflect(store)
 

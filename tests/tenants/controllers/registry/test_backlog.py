@@ -76,3 +76,14 @@ async def test_a_full_backlog_in_which_nothing_begins_stops_nothing(monkeypatch:
     fleet = Fleet()
     async with asyncio.timeout(10):
         await fleet.backlog.wait_for_room()
+
+
+async def test_it_is_empty_when_every_new_tenant_has_a_status() -> None:
+    fleet = Fleet()
+    waiting = asyncio.ensure_future(fleet.backlog.wait_until_empty())
+    for version, key in enumerate(NEW, start=2):
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        fleet.watch(key, version, conditions=[READY])
+    async with asyncio.timeout(10):
+        await waiting

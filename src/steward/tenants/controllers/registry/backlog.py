@@ -35,6 +35,11 @@ class TenantBacklog:
             except TimeoutError:
                 return
 
+    async def wait_until_empty(self) -> None:
+        """Returns when every new Tenant has been begun."""
+        while self._new:
+            await self._begun.wait()
+
     def add(self, tenant: Key) -> None:
         """Before it is created: its watch event may precede the answer."""
         self._new.add(tenant)

@@ -30,6 +30,7 @@ from steward.tenants.controllers.common.debounce import ReconcileDebounce
 from steward.tenants.controllers.common.migration import remove_owner_steps
 from steward.tenants.controllers.registry.active_templates import ActiveTemplates
 from steward.tenants.controllers.registry.backlog import TenantBacklog
+from steward.tenants.controllers.registry.first_rows import FirstRows
 from steward.tenants.controllers.registry.source_credentials import CredentialWatches, referenced_secrets
 from steward.tenants.controllers.registry.state import RegistryState, restore_state
 from steward.tenants.controllers.registry.sync import RegistrySyncer
@@ -72,6 +73,7 @@ class RegistryReconciler:
         self._debounce = ReconcileDebounce(context.clock)
         workers = settings.tenant_concurrency * settings.partition.total
         self._backlog = TenantBacklog(self.tenants, workers)
+        self.first_rows = FirstRows(self.registries, self._backlog)
         self._states: dict[Key, RegistryState] = {}
 
     def controller(self) -> Controller:
@@ -119,7 +121,11 @@ class RegistryReconciler:
         wait = self._debounce.seconds_to_wait(key, (registry.metadata.uid, registry.metadata.generation))
         if wait and not self._is_urgent(registry, state):
             return RequeueAfter(wait)
-        return await self._reconcile(registry, state)
+        try:
+            return await self._reconcile(registry, state)
+        finally:
+            if not self.table_reads.is_pending(key):
+                self.first_rows.finish(key)
 
     async def _reconcile(self, registry: Registry, state: RegistryState) -> Result:
         """Migrate, sync, start a read, report."""
@@ -194,7 +200,9 @@ class RegistryReconciler:
         key = key_of(registry)
         state = self._states.get(key)
         if state is None or state.uid != registry.metadata.uid:
-            state = self._states[key] = restore_state(registry, TenantWriter(self.context, self._backlog))
+            state = self._states[key] = restore_state(
+                registry, TenantWriter(self.context, self._backlog, self.first_rows)
+            )
         return state
 
     async def _forget(self, key: Key) -> Result:

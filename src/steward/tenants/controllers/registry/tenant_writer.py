@@ -22,6 +22,7 @@ from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.migration import remove_content_steps
 from steward.tenants.controllers.registry.backlog import TenantBacklog
 from steward.tenants.controllers.registry.earlier_renderings import read_earlier
+from steward.tenants.controllers.registry.first_rows import FirstRows
 from steward.tenants.errors import RenderError, TooLarge, ValuesSecretConflict
 from steward.tenants.names import values_secret
 from steward.tenants.rendering.render import RenderedTenant, render
@@ -69,9 +70,15 @@ def _always() -> bool:
 class TenantWriter:
     """Writes the Tenants of one registry, and keeps the fingerprints of those it wrote."""
 
-    def __init__(self, context: TenantsContext, backlog: TenantBacklog | None = None) -> None:
+    def __init__(
+        self,
+        context: TenantsContext,
+        backlog: TenantBacklog | None = None,
+        first_rows: FirstRows | None = None,
+    ) -> None:
         self._context = context
         self._backlog = backlog
+        self._first_rows = first_rows
         self._rendering = asyncio.Lock()
         self._tenants = context.store(context.rules.every_tenant)
         self._secrets = context.store(context.rules.secret)
@@ -118,6 +125,8 @@ class TenantWriter:
         pending = [each for each in desired if not self._is_up_to_date(each, registry)]
         new, existing = self._new_and_existing(pending, registry)
         await self._write_group(_while_current(new, is_current, result), registry, result)
+        if self._first_rows is not None:
+            self._first_rows.finish(Key(registry.namespace, registry.name))
         if existing:
             await self._secrets.wait_synced()
         await self._write_group(_while_current(existing, is_current, result), registry, result)
