@@ -10,7 +10,7 @@ from steward.kube.cache.store import Store
 from steward.kube.objects.meta import ObjectMeta
 from steward.kube.objects.timestamps import from_timestamp
 from steward.tenants.api.template import RolloutStatus
-from steward.tenants.cache_rules import TenantsCacheRules
+from steward.tenants.cache_rules import FleetScope, TenantsCacheRules
 from steward.tenants.fleet_metrics import TemplatesCollector, registry_gauges
 from steward.tenants.guard.approval import DeletionHold, HoldReason
 from steward.tenants.status.registry import RegistryObservation, registry_status
@@ -18,7 +18,7 @@ from steward.tenants.status.template import TemplateObservation, template_status
 
 NOW = "2026-01-01T00:00:00Z"
 HOLD = DeletionHold.for_tenants(HoldReason.TOO_MANY, ["a", "b"])
-RULES = TenantsCacheRules()
+RULES = TenantsCacheRules(FleetScope())
 
 
 def samples(families: list[Metric]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
-from steward.tenants.cache_rules import TenantsCacheRules
+from steward.tenants.cache_rules import FleetScope, TenantsCacheRules
 from steward.tenants.metrics import TenantMetrics, TenantsCollector
 
 METRICS_OF_THE_GO_OPERATOR = {
@@ -37,7 +37,7 @@ class Fleet:
     """The stores and counters that the collector reads."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        rules = TenantsCacheRules()
+        rules = TenantsCacheRules(FleetScope())
         self.tenants = Store(rules.tenant)
         self.registries = Store(rules.registry)
         self.metrics = TenantMetrics(registry)

@@ -308,3 +308,32 @@ def test_a_large_version_known_from_a_write_is_not_decoded_again() -> None:
     store.put_watched(0, msgspec.Raw(body(6, annotations={"text": "y" * LARGE_BYTES})))
     assert version_in(store) == "6"
     assert len(decoded) == 2
+
+
+@pytest.fixture
+def labelled() -> Store[Metadata]:
+    """Accepts objects with a label only."""
+    return Store(CacheRule(CONFIG_MAP, Metadata, accepts=lambda meta: "kept" in meta.labels))
+
+
+def test_an_object_that_the_rule_does_not_accept_is_left_out(labelled: Store[Metadata]) -> None:
+    labelled.put_watched(0, body(1))
+    labelled.observe_write(body(2))
+    assert len(labelled) == 0
+    labelled.put_watched(0, body(3, labels={"kept": ""}))
+    assert version_in(labelled) == "3"
+
+
+def test_an_object_that_is_no_longer_accepted_is_removed(labelled: Store[Metadata]) -> None:
+    changes = RecordedChanges(labelled)
+    labelled.put_watched(0, body(1, labels={"kept": ""}))
+    labelled.put_watched(0, body(2))
+    assert changes() == [("", "1"), ("1", "")]
+
+
+def test_an_index_that_is_first_used_late_has_all_objects_and_follows_changes(store: Store[Metadata]) -> None:
+    owned = {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "owner"}]}
+    store.put_watched(0, body(1, **owned))
+    assert [found.metadata.name for found in store.by_owner("owner")] == ["a"]
+    store.put_watched(0, body(2, name="b", uid="u2", **owned))
+    assert [found.metadata.name for found in store.by_owner("owner")] == ["a", "b"]

@@ -53,6 +53,12 @@ def test_equal_strings_are_one_string() -> None:
     assert one.metadata.labels["a"] is other.metadata.labels["a"]
 
 
+def test_objects_share_keys_that_are_too_long_for_the_cache_of_the_decoder() -> None:
+    decode, key = decoder(), "example.com/a-key-that-is-too-long-for-the-cache-of-the-decoder"
+    one, other = (decode.view(body(metadata={"labels": {key: "value"}})).metadata.labels for _ in range(2))
+    assert next(iter(one)) is next(iter(other))
+
+
 def test_objects_share_equal_annotations_finalizers_and_the_texts_of_owner_references() -> None:
     decode = decoder()
     owner = {"apiVersion": "example.com/v1", "kind": "Thing", "name": "the-thing", "uid": "uid-of-the-thing"}

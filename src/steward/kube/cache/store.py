@@ -8,7 +8,7 @@ own writes enter through `observe_write` and `observe_delete`, before a watch re
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -50,6 +50,8 @@ class StoreEntry(Struct, Generic[T], gc=False):
     """One bit for each watch of the rule that selects the object."""
 
 
+_BUILT_IN_INDEXES: Final = {NAMESPACE: by_namespace, OWNER: by_owner}
+
 # Inside the class, the method `list` hides the type of that name.
 _List = list
 
@@ -68,7 +70,7 @@ class Store(Generic[T]):
         self._decoder = ViewDecoder(rule)
         self._losses: FieldLosses[Key] = FieldLosses(rule.owned_by)
         self._entries: dict[Key, StoreEntry[T]] = {}
-        self._indexes: dict[str, Index[T]] = {NAMESPACE: Index(by_namespace)}
+        self._indexes: dict[str, Index[T]] = {}
         self._subscribers: list[Subscriber[T]] = []
         self._body_listeners: list[Callable[[T, Body], None]] = []
         # Deleted uids with the resourceVersion of the watch event; "" when only our own delete was answered.
@@ -124,13 +126,12 @@ class Store(Generic[T]):
         return self.by_index(NAMESPACE, namespace)
 
     def by_index(self, index: str, value: str) -> _List[T]:
+        if index in _BUILT_IN_INDEXES and index not in self._indexes:
+            # Not before it is used: an index by owner is a fifth of the memory of a small object.
+            self.add_index(index, _BUILT_IN_INDEXES[index])
         return [self._entries[key].obj for key in self._indexes[index].keys(value)]
 
     def by_owner(self, uid: str) -> _List[T]:
-        """The objects with an owner reference to this uid. The index exists from the first call on: most stores need
-        none, and an entry for each owner takes 270 bytes."""
-        if OWNER not in self._indexes:
-            self.add_index(OWNER, by_owner)
         return self.by_index(OWNER, uid)
 
     def add_index(self, name: str, function: IndexFunction[T]) -> None:
@@ -182,11 +183,23 @@ class Store(Generic[T]):
         if memoryview(body).nbytes > LARGE_BYTES and (known := self._known_version(scope, body)):
             return known
         obj = self._decoder.view(body)
-        if not self._is_stale(obj.metadata):
+        if not self._is_accepted(obj.metadata):
+            self._leave_out(scope, key_of(obj))
+        elif not self._is_stale(obj.metadata):
             self._set_entry(body, obj, 1 << scope)
         elif entry := self._entries.get(key_of(obj)):
             entry.scopes |= 1 << scope
         return obj.metadata
+
+    def _is_accepted(self, meta: ObjectMeta) -> bool:
+        accepts = self.rule.accepts
+        return accepts is None or accepts(meta)
+
+    def _leave_out(self, scope: int, key: Key) -> None:
+        """The store may hold an earlier version, with other labels."""
+        entry = self._entries.get(key)
+        if entry is not None:
+            self._remove_scope(scope, key, entry)
 
     def _known_version(self, scope: int, body: Body) -> ObjectMeta | None:
         """The metadata of a version that the store holds, as after each write of our own: then its view need not be
@@ -240,6 +253,8 @@ class Store(Generic[T]):
         self._problems[scope] = problem
 
     def _scope_bits(self, meta: ObjectMeta) -> int:
+        if not self._is_accepted(meta):
+            return 0
         if self.rule.field_selector:
             # Only the server evaluates field selectors: such a store ignores writes to objects that it does not hold.
             entry = self._entries.get(Key(meta.namespace, meta.name))

@@ -83,15 +83,15 @@ def _only_status_changed(
 
 
 def _share_values(meta: ObjectMeta) -> None:
-    """Thousands of objects have the same namespace, label values, finalizers and annotations, and the objects of one
-    owner the same reference to it: keep each once. Without this a cached Secret of a Tenant is a third larger."""
+    """Thousands of objects have the same namespace, labels, finalizers and annotations, and the objects of one owner
+    the same reference to it: keep each text once, and keys as well, of which the decoder shares only short ones.
+    Without this a cached Secret of a Tenant is half as large again."""
     force_setattr(meta, "namespace", sys.intern(meta.namespace))
     if meta.creation_timestamp is not None:
         force_setattr(meta, "creation_timestamp", sys.intern(meta.creation_timestamp))
-    labels = meta.labels
-    if type(labels) is dict:
-        for name, value in labels.items():
-            labels[name] = sys.intern(value)
+    if meta.labels:
+        labels = {sys.intern(name): sys.intern(value) for name, value in meta.labels.items()}
+        force_setattr(meta, "labels", labels)
     if meta.annotations and _are_short(meta.annotations):
         force_setattr(meta, "annotations", _shared_mapping(tuple(meta.annotations.items())))
     if meta.finalizers:

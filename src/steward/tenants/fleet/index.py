@@ -12,6 +12,7 @@ from typing import NamedTuple
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import Metadata
+from steward.tenants.cache_rules import is_named_as_values
 from steward.tenants.fleet.fleet import (
     TenantCounts,
     count_tenants,
@@ -20,7 +21,6 @@ from steward.tenants.fleet.fleet import (
     tenants_per_template,
 )
 from steward.tenants.labels import TENANT
-from steward.tenants.names import values_secret
 from steward.tenants.views import Tenant
 
 BY_REGISTRY = "tenants of a registry"
@@ -62,9 +62,9 @@ class FleetIndex:
     def tenant_of_values(self, secret: Metadata) -> Tenant | None:
         """The Tenant that a values Secret belongs to; None for any other Secret."""
         meta = secret.metadata
-        name = meta.labels.get(TENANT, "")
-        is_values = meta.name == values_secret(name)
-        return self.tenants.get(Key(meta.namespace, name)) if is_values else None
+        if not is_named_as_values(meta):
+            return None
+        return self.tenants.get(Key(meta.namespace, meta.labels.get(TENANT, "")))
 
     def _on_tenant_change(self, change: ObjectChange[Tenant]) -> None:
         for side in (change.old, change.new):

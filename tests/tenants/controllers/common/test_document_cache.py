@@ -8,7 +8,7 @@ import pytest
 
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import SECRET, Key, Kind
-from steward.tenants.cache_rules import TENANT_KIND, TenantsCacheRules
+from steward.tenants.cache_rules import TENANT_KIND, FleetScope, TenantsCacheRules
 from steward.tenants.controllers.common.document import TenantDocument, UnreadableTenant
 from steward.tenants.controllers.common.document_cache import DocumentCache
 from steward.tenants.labels import TENANT
@@ -46,7 +46,7 @@ class Setup:
     """A document cache with its stores and server."""
 
     def __init__(self) -> None:
-        rules = TenantsCacheRules()
+        rules = TenantsCacheRules(FleetScope())
         self.server = Server()
         self.tenants, self.secrets = Store(rules.tenant), Store(rules.secret)
         self.cache = DocumentCache(self.server, self.tenants)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ a moment and not at the next resync.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from steward.kube.cache.rules import EVERY_NAMESPACE, CacheRule
+from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.managed_fields.field_losses import NO_LOSSES, ChangedKeys, Losses
 from steward.kube.objects import kinds
@@ -23,11 +23,9 @@ from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
-from steward.tenants.cache_rules import bucket_selector
-from steward.tenants.labels import FIELD_MANAGER, TENANT, TENANT_NAMESPACE
+from steward.tenants.cache_rules import FleetScope, object_rule
+from steward.tenants.labels import TENANT, TENANT_NAMESPACE
 
-_LISTED_FIRST: Final = kinds.NAMESPACE
-"""What a Tenant may write depends on Namespaces."""
 _READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
 
 # An object without a generation may have changed in a part that is not cached: any new version of it counts.
@@ -36,19 +34,11 @@ _is_relevant = any_of(child, generation)
 
 def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
     view: type[Any] = Metadata if kind in _READY_WHEN_CREATED else readiness_view(kind)
-    is_last = kind != _LISTED_FIRST
-    return CacheRule(kind, view, _selectors(settings), owned_by=FIELD_MANAGER, fills_last=is_last)
+    return object_rule(kind, view, fleet_scope(settings))
 
 
-def _selectors(settings: Settings) -> dict[str, str]:
-    """Tenants of the watched namespaces may have objects in any other namespace, unless `no_cross_namespace` is set."""
-    part = bucket_selector(settings.partition)
-    of_this_part = f",{part}" if part else ""
-    if not settings.namespaces:
-        return {EVERY_NAMESPACE: TENANT + of_this_part}
-    if settings.no_cross_namespace:
-        return dict.fromkeys(settings.namespaces, TENANT + of_this_part)
-    return {EVERY_NAMESPACE: f"{TENANT_NAMESPACE} in ({','.join(settings.namespaces)}){of_this_part}"}
+def fleet_scope(settings: Settings) -> FleetScope:
+    return FleetScope(settings.namespaces, settings.partition, settings.no_cross_namespace)
 
 
 def tenant_of(live: HasMetadata) -> Key | None:

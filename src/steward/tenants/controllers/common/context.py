@@ -6,6 +6,7 @@ from steward.runtime.manager.context import ControllerContext
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
 from steward.tenants.cache_rules import TenantsCacheRules
+from steward.tenants.controllers.common.child_watches import fleet_scope
 from steward.tenants.controllers.common.document_cache import DocumentCache
 from steward.tenants.controllers.common.rollout_state import RolloutState
 from steward.tenants.fleet.index import FleetIndex
@@ -16,7 +17,7 @@ from steward.tenants.objects.permissions import Permissions
 class TenantsContext(ControllerContext):
     def __init__(self, manager: Manager, settings: Settings) -> None:
         super().__init__(manager, settings)
-        self.rules = TenantsCacheRules(settings.namespaces, settings.partition)
+        self.rules = TenantsCacheRules(fleet_scope(settings))
         self.executor = manager.executor(FIELD_MANAGER)
         self.documents = DocumentCache(self.client, self.store(self.rules.tenant))
         self.rollouts = RolloutState()

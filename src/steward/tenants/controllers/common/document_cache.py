@@ -15,6 +15,7 @@ from steward.kube.client.client import Client
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.tenants.api.scalars import UNSET
+from steward.tenants.cache_rules import is_named_as_values
 from steward.tenants.controllers.common.compressed_cache import CompressedCache
 from steward.tenants.controllers.common.document import (
     TenantDocument,
@@ -23,7 +24,6 @@ from steward.tenants.controllers.common.document import (
     read_document,
     read_payload,
 )
-from steward.tenants.labels import TENANT
 from steward.tenants.names import values_secret
 from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.tenants.views import Tenant
@@ -91,7 +91,7 @@ class DocumentCache:
 
     def _add_secret(self, secret: HasMetadata, body: Body) -> None:
         meta = secret.metadata
-        if meta.name == values_secret(meta.labels.get(TENANT, "")):
+        if is_named_as_values(meta):
             self._set_payload(key_of(secret), SecretPayload.from_data(_secret_data.decode(body).data))
 
     def _set_payload(self, key: Key, payload: SecretPayload) -> None:
