@@ -130,5 +130,9 @@ def _names(group: str, version: dict[str, Any]) -> Iterator[tuple[str, Kind]]:
             yield f"{name}.{group}", found
 
 
+def group_of(manifest: Any) -> str:
+    return str(manifest["apiVersion"]).rpartition("/")[0]
+
+
 def _decoded(data: str) -> str:
     return base64.b64decode(data).decode()

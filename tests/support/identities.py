@@ -17,6 +17,8 @@ from steward.local.service_accounts import account_objects, kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.support.shared import exclusive
 
+_TOKEN_SECONDS = 24 * 3600
+
 
 def _webhook_registration_rbac(operator: ShippedOperator) -> list[Manifest]:
     """Permissions that an operator needs only outside a cluster, where it registers its webhooks itself."""
@@ -75,4 +77,7 @@ def operator_kubeconfig(operator: ShippedOperator, control_plane: ControlPlane) 
 
 
 def operator_token(operator: ShippedOperator, kubectl: Kubectl) -> str:
-    return kubectl("create", "token", operator.name, "-n", Values().namespace, "--duration=24h").strip()
+    path = f"/api/v1/namespaces/{Values().namespace}/serviceaccounts/{operator.name}/token"
+    answer = kubectl.server.call("POST", path, {"spec": {"expirationSeconds": _TOKEN_SECONDS}})
+    assert answer.status == 201, answer.body
+    return str(answer.json()["status"]["token"])

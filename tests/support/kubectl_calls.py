@@ -6,25 +6,13 @@ here, or that the server rejects, the result is None, and the caller runs kubect
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
-from tests.support.api_server import ApiServer, Kind
+from tests.support import kubectl_apply, kubectl_waits
+from tests.support.api_server import ApiServer, Kind, group_of
+from tests.support.kubectl_command import KubectlCommand, parse_command
 
-_SHORT = {
-    "-n": "--namespace",
-    "-l": "--selector",
-    "-f": "--filename",
-    "-p": "--patch",
-    "-A": "--all-namespaces",
-}
-_SWITCHES = {
-    "--all-namespaces",
-    "--force-conflicts",
-    "--overwrite",
-    "--server-side",
-    "--show-managed-fields",
-}
 _MERGE = "application/merge-patch+json"
 _PATCHES = {
     "merge": _MERGE,
@@ -33,45 +21,11 @@ _PATCHES = {
 }
 
 
-class KubectlCommand(NamedTuple):
-    """A parsed command line."""
-
-    words: list[str]
-    options: dict[str, str]
-    document: Any
-
-    def has(self, *names: str) -> bool:
-        return all(name in self.options for name in names)
-
-    def only(self, *names: str) -> bool:
-        return not set(self.options) - set(names)
-
-    @property
-    def namespace(self) -> str:
-        return "" if self.has("--all-namespaces") else self.options.get("--namespace", "default")
-
-
 def try_direct_call(server: ApiServer, args: tuple[str, ...], document: Any = None) -> Any:
     """Execute `args`: the objects for `get`, True for writes, None if kubectl must do it."""
     command = parse_command(args, document)
     verb = None if command is None else _VERBS.get(command.words[0])
     return None if command is None or verb is None else verb(server, command)
-
-
-def parse_command(args: tuple[str, ...], document: Any) -> KubectlCommand | None:
-    words: list[str] = []
-    options: dict[str, str] = {}
-    rest = iter(args)
-    for word in rest:
-        option, equals, value = word.partition("=")
-        option = _SHORT.get(option, option)
-        if not word.startswith("-") or word == "-":
-            words.append(word)
-        elif option in _SWITCHES:
-            options[option] = value or "true"
-        else:
-            options[option] = value if equals else next(rest, "")
-    return KubectlCommand(words, options, document) if words else None
 
 
 def _get(server: ApiServer, command: KubectlCommand) -> Any:
@@ -110,7 +64,8 @@ def _as_kubectl_prints(item: Any, kind: Kind, command: KubectlCommand) -> Any:
 
 
 def _apply(server: ApiServer, command: KubectlCommand) -> Any:
-    """Only server-side apply: client-side apply needs kubectl."""
+    if not command.has("--server-side"):
+        return kubectl_apply.apply_client_side(server, command)
     known = ("--namespace", "--filename", "--server-side", "--force-conflicts", "--field-manager")
     if not command.only(*known) or not command.has("--server-side", "--filename") or command.document is None:
         return None
@@ -135,18 +90,13 @@ def _send_manifest(
 ) -> Any:
     """Only a single object: of a list, some could be written before another is rejected."""
     manifest = command.document
-    kind = server.kind(f"{manifest['kind']}.{_group(manifest)}")
+    kind = server.kind(f"{manifest['kind']}.{group_of(manifest)}")
     if kind is None or kind.api_version != manifest["apiVersion"]:
         return None
-    metadata = manifest["metadata"]
-    namespace = metadata.get("namespace") or command.namespace
-    path = kind.path(namespace, metadata["name"] if method == "PATCH" else "")
+    name = manifest["metadata"]["name"] if method == "PATCH" else ""
+    path = kind.path(command.with_default_namespace(manifest), name)
     answer = server.call(method, f"{path}?{urlencode(query)}", manifest, **{"Content-Type": content})
     return True if answer.status < 300 else None
-
-
-def _group(manifest: Any) -> str:
-    return str(manifest["apiVersion"]).rpartition("/")[0]
 
 
 def _annotate(server: ApiServer, command: KubectlCommand) -> Any:
@@ -183,25 +133,12 @@ def _send_patch(server: ApiServer, command: KubectlCommand, patch: Any, content:
     return True if answer.status < 300 else None
 
 
-def _delete(server: ApiServer, command: KubectlCommand) -> Any:
-    """Only a single object, with --wait=false."""
-    if not command.only("--namespace", "--wait", "--cascade") or command.options.get("--wait") != "false":
-        return None
-    kind = server.kind(command.words[1]) if len(command.words) == 3 else None
-    if kind is None or "/" in command.words[1] + command.words[2]:
-        return None
-    policy = command.options.get("--cascade", "background").capitalize()
-    answer = server.call(
-        "DELETE", kind.path(command.namespace, command.words[2]), {"propagationPolicy": policy}
-    )
-    return True if answer.status < 300 else None
-
-
 _VERBS: dict[str, Callable[[ApiServer, KubectlCommand], Any]] = {
     "annotate": _annotate,
     "apply": _apply,
     "create": _create,
-    "delete": _delete,
+    "delete": kubectl_waits.delete,
     "get": _get,
     "patch": _patch,
+    "wait": kubectl_waits.wait,
 }

@@ -8,6 +8,7 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from tests.support import kubectl_calls
 from tests.support.kubectl import Kubectl
+from tests.support.kubectl_apply import LAST_APPLIED
 
 GETS = [
     ("get", "ns", "default"),
@@ -64,6 +65,57 @@ def test_a_rejected_call_is_left_to_kubectl(kubectl: Kubectl, namespace: str) ->
     assert 'unknown field "unknown"' in kubectl.expect_rejection(
         *args, document={**_config_map("no", a="1"), "unknown": 1}
     )
+
+
+def test_an_object_that_is_applied_first_has_the_same_fields_as_by_kubectl(
+    kubectl: Kubectl, namespace: str
+) -> None:
+    for name, send in (("ours", _without_kubectl), ("theirs", _with_kubectl)):
+        send(kubectl, ("apply", "-n", namespace, "-f", "-"), _config_map(name, a="<1> & ü"))
+
+    (data, ours, owners), (_, theirs, theirs_owners) = (
+        _written_state(kubectl, namespace, name) for name in ("ours", "theirs")
+    )
+    assert data == {"a": "<1> & ü"}
+    assert ours[LAST_APPLIED].replace('"ours"', '"theirs"') == theirs[LAST_APPLIED]
+    assert owners == theirs_owners
+
+
+def test_an_object_that_is_applied_again_is_not_written(kubectl: Kubectl, namespace: str) -> None:
+    apply = ("apply", "-n", namespace, "-f", "-")
+    _with_kubectl(kubectl, apply, _config_map("same", a="1"))
+    before = kubectl.json("get", "configmap", "same", "-n", namespace)
+    _without_kubectl(kubectl, apply, _config_map("same", a="1"))
+    assert kubectl.json("get", "configmap", "same", "-n", namespace) == before
+
+
+def test_a_changed_object_is_applied_by_kubectl(kubectl: Kubectl, namespace: str) -> None:
+    apply = ("apply", "-n", namespace, "-f", "-")
+    _without_kubectl(kubectl, apply, _config_map("changed", a="1", b="2"))
+    changed = _config_map("changed", a="1")
+    assert kubectl_calls.try_direct_call(kubectl.server, apply, changed) is None
+    kubectl(*apply, document=changed)
+    assert kubectl.json("get", "configmap", "changed", "-n", namespace)["data"] == {"a": "1"}
+
+
+def test_a_deletion_waits_until_the_object_is_gone(kubectl: Kubectl, namespace: str) -> None:
+    _with_kubectl(kubectl, ("apply", "-n", namespace, "-f", "-"), _config_map("old"))
+    _without_kubectl(kubectl, ("delete", "configmap/old", "-n", namespace), None)
+    assert (
+        kubectl.json("get", "configmaps", "-n", namespace, "--field-selector=metadata.name=old")["items"]
+        == []
+    )
+    ignored = ("delete", "configmap", "old", "-n", namespace, "--ignore-not-found")
+    _without_kubectl(kubectl, ignored, None)
+    assert kubectl_calls.try_direct_call(kubectl.server, ignored[:-1]) is None
+
+
+def test_a_wait_ends_when_the_condition_is_true(kubectl: Kubectl) -> None:
+    [node, *_] = kubectl.json("get", "nodes")["items"]
+    ready = ("wait", "node", node["metadata"]["name"], "--for=condition=Ready", "--timeout=60s")
+    _without_kubectl(kubectl, ready, None)
+    _without_kubectl(kubectl, ("wait", "--for=create", "namespace/default"), None)
+    _without_kubectl(kubectl, ("wait", "--for=delete", "configmap/none", "-n", "default"), None)
 
 
 def _config_map(name: str, **data: str) -> dict[str, Any]:

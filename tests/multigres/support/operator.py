@@ -110,11 +110,11 @@ def _wait_for_webhooks(process: subprocess.Popen[bytes], kubectl: Kubectl, names
     metadata = {"name": "probe", "namespace": namespace}
     probe = {"apiVersion": API_VERSION, "kind": "MultigresCluster", "metadata": metadata, "spec": spec}
     broken = {**probe, "spec": {**spec, "templateDefaults": {"cellTemplate": "gone"}}}
-    create = ("create", "--dry-run=server", "-o", "json", "-f", "-")
+    path = f"/apis/{API_VERSION}/namespaces/{namespace}/multigresclusters?dryRun=All"
     deadline = time.monotonic() + LIMIT_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        is_defaulted = "databases" in kubectl.run(*create, document=probe)[0]
-        if is_defaulted and "does not exist" in kubectl.run(*create, document=broken)[1]:
+        is_defaulted = b"databases" in kubectl.server.call("POST", path, probe).body
+        if is_defaulted and b"does not exist" in kubectl.server.call("POST", path, broken).body:
             return
         time.sleep(0.2)
     end = "\n".join(log.read_text().splitlines()[-10:])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from steward.install.operators import TENANTS
 from steward.local.control_plane import ControlPlane
+from steward.tenants.api.group import API_VERSION
 from tests.support.identities import operator_kubeconfig
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process
@@ -44,5 +45,5 @@ def operator_with_webhooks(
 def _until_webhooks_are_called(kubectl: Kubectl, namespace: str) -> None:
     """The API server takes a moment to use new webhooks: until a template that cannot be parsed is denied."""
     broken = template(configMaps=[resource(nameTemplate="{{ .uid")])
-    create = ("create", "-n", namespace, "--dry-run=server", "-f", "-")
-    until(lambda: "unclosed action" in kubectl.run(*create, document=broken)[1])
+    path = f"/apis/{API_VERSION}/namespaces/{namespace}/tenanttemplates?dryRun=All"
+    until(lambda: b"unclosed action" in kubectl.server.call("POST", path, broken).body)
