@@ -10,10 +10,13 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
+import pytest
+
 from tests.support.prepared_process import forks_of
 from tests.support.short_periods import periods_of
 
 _END_SECONDS = 90
+_running: "list[tuple[subprocess.Popen[bytes], Path]]" = []
 
 
 class OperatorProcess(NamedTuple):
@@ -43,9 +46,12 @@ def run_operator_process(operator: OperatorProcess, **settings: str) -> Iterator
     }
     with operator.log.open("wb") as output:
         process = _start(operator, environment, output)
+        entry = (process, operator.log)
+        _running.append(entry)
         try:
             yield process
         finally:
+            _running.remove(entry)
             process.terminate()
             code = process.wait(timeout=_END_SECONDS)
     text = operator.log.read_text()
@@ -53,6 +59,14 @@ def run_operator_process(operator: OperatorProcess, **settings: str) -> Iterator
     has_started = code != -signal.SIGTERM or text != ""
     assert code == 0 or not has_started, text
     assert "Traceback" not in text, text
+
+
+def fail_if_an_operator_has_ended() -> None:
+    """For loops that wait for an operator of this test: one that has crashed never does what they wait for."""
+    for process, log in _running:
+        if process.poll() not in (None, 0, -signal.SIGTERM):
+            end = "\n".join(log.read_text().splitlines()[-20:])
+            pytest.fail(f"an operator has ended with {process.returncode}; its log ends with:\n{end}")
 
 
 def _start(

@@ -1,12 +1,12 @@
 """A minimal cluster with two templates, for tests of template updates."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.kubectl import Kubectl
+from tests.support.waiting import poll
 
 API_VERSION = "multigres.com/v1alpha1"
 LIMIT_SECONDS = 240.0
@@ -15,11 +15,8 @@ AVAILABLE = "TemplateUpdateAvailable"
 
 def eventually(check: Callable[[], Any], what: str) -> Any:
     """Waits until `check` returns a true value. The limit is generous: it only ends tests of a broken operator."""
-    deadline = time.monotonic() + LIMIT_SECONDS
-    while time.monotonic() < deadline:
-        if found := check():
-            return found
-        time.sleep(0.1)
+    if found := poll(check, LIMIT_SECONDS):
+        return found
     pytest.fail(f"timed out after {LIMIT_SECONDS:.0f} s: {what}")
 
 

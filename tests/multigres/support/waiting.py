@@ -1,11 +1,12 @@
 """Waits for conditions, and runs coroutines in synchronous tests."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import pytest
+
+from tests.support.waiting import poll
 
 LIMIT_SECONDS = 240.0
 
@@ -18,12 +19,8 @@ def eventually(
 ) -> Any:
     """Waits for a condition; the limit is for a broken operator, not for a slow machine. `explain` describes the state
     that was reached instead."""
-    began = time.monotonic()
-    while (waited := time.monotonic() - began) < limit:
-        if found := look():
-            return found
-        # Most waits are short. In the others, looking costs the API server more than it saves the test.
-        time.sleep(0.1 if waited < 3 else 0.25)
+    if found := poll(look, limit):
+        return found
     pytest.fail(f"waited {limit:.0f} s in vain for {what}\n{explain()}")
 
 

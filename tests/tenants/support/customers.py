@@ -1,13 +1,13 @@
 """A table of customers in an SQLite file, and a namespace in which an operator turns it into Tenants."""
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tests.support.kubectl import Kubectl
+from tests.support.waiting import poll
 from tests.tenants.support.manifests import Manifest, registry, resource, template
 
 LIMIT_SECONDS = 120.0
@@ -38,10 +38,8 @@ class Customers:
 
 def until(condition: Callable[[], Any], describe: Callable[[], Any] = lambda: "") -> Any:
     """Waits for a true value and returns it; `describe` gives the state for the message of a timeout."""
-    deadline = time.monotonic() + LIMIT_SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited for {LIMIT_SECONDS:.0f} s; last state: {describe()}"
-        time.sleep(0.1)
+    found = poll(condition, LIMIT_SECONDS)
+    assert found, f"waited for {LIMIT_SECONDS:.0f} s; last state: {describe()}"
     return found
 
 

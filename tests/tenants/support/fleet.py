@@ -1,7 +1,6 @@
 """Tenants as the registry controller writes them, with helpers to change and await them."""
 
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from steward.local.control_plane import ControlPlane
 from steward.tenants.api.group import API_VERSION
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
+from tests.support.waiting import poll
 from tests.tenants.support.operator import running_operator
 
 Manifest = dict[str, Any]
@@ -23,11 +23,8 @@ TENANT = "tenants.operator.kubernetes-tenants.org"
 
 def eventually(condition: Callable[[], Any], what: str) -> Any:
     """Waits for a condition. The limit is meant for a broken operator, not for a slow machine."""
-    deadline = time.monotonic() + LIMIT_SECONDS
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.1)
+    if found := poll(condition, LIMIT_SECONDS):
+        return found
     pytest.fail(f"waited {LIMIT_SECONDS:.0f} s for {what}")
 
 
