@@ -111,8 +111,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     session.config.stash[_IN_USE] = ExitStack()
-    # Let control planes and kubectl (Go programs) collect garbage less often: more memory, less time.
-    os.environ.setdefault("GOGC", "400")
+    # Let control planes and kubectl (Go programs) collect garbage less often: more memory, less time. The limit is that
+    # of each process: an API server comes near it late in a whole run, and then collects more often.
+    os.environ.setdefault("GOGC", "1000")
+    os.environ.setdefault("GOMEMLIMIT", "3GiB")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

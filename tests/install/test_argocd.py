@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 from lupa import LuaRuntime
 
 from steward.install.argocd import argocd_health, health_script
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 
 RECORDED = json.loads((ROOT / "tests/install/data/statuses.json").read_text())
 EXPECTED = {
@@ -71,7 +71,7 @@ def test_the_worst_condition_decides(status: dict[str, Any], expected: tuple[str
 
 
 def test_every_kind_with_a_status_has_the_script() -> None:
-    data = yaml.safe_load(argocd_health())["data"]
+    data = load_yaml(argocd_health())["data"]
     assert {name.removeprefix("resource.customizations.health.") for name in data} == {
         *(
             f"multigres.com_{kind}"

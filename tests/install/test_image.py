@@ -16,6 +16,7 @@ from steward.local.ports import free_ports
 from tests.install.support.image_root import ImageRoot, LayerCache
 from tests.support.identities import operator_kubeconfig
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 from tests.tenants.support.customers import until
 
 pytestmark = pytest.mark.slow
@@ -107,7 +108,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def _with_authority_inside(kubeconfig: str) -> str:
     """Embeds the CA: its file is outside the root of the image."""
-    document = yaml.safe_load(kubeconfig)
+    document = load_yaml(kubeconfig)
     for each in document["clusters"]:
         authority = Path(each["cluster"].pop("certificate-authority")).read_bytes()
         each["cluster"]["certificate-authority-data"] = base64.b64encode(authority).decode()

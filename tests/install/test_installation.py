@@ -20,6 +20,7 @@ from tests.install.support.prometheus_kinds import PLURALS, definitions
 from tests.install.support.steward import Steward, wait_until_uninstalled
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml_documents
 
 OURS = "namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingwebhookconfigurations"
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
@@ -227,7 +228,7 @@ def test_shipped_monitoring_has_only_fields_that_the_prometheus_operator_knows(
     own_kubectl: Kubectl, name: str
 ) -> None:
     text = (ROOT / "config" / "monitoring" / f"{name}.yaml").read_text()
-    for manifest in yaml.safe_load_all(text):
+    for manifest in load_yaml_documents(text):
         manifest["metadata"]["namespace"] = "default"
         own_kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", document=manifest)
 

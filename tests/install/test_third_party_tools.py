@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 
 from steward.kube.crd.schema import CustomKind, definition
 from steward.local.control_plane import ControlPlane
@@ -13,11 +12,12 @@ from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 from tests.support.command_lines import usage_error
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 CONFIG = ROOT / "config"
 KINDS = {f"{custom.api_version}/{custom.plural}": custom for custom in (*MULTIGRES_KINDS, *TENANT_KINDS)}
-VIEWS: dict[str, Any] = yaml.safe_load((CONFIG / "k9s/views.yaml").read_text())["views"]
-PLUGINS: dict[str, Any] = yaml.safe_load((CONFIG / "k9s/plugins.yaml").read_text())["plugins"]
+VIEWS: dict[str, Any] = load_yaml((CONFIG / "k9s/views.yaml").read_text())["views"]
+PLUGINS: dict[str, Any] = load_yaml((CONFIG / "k9s/plugins.yaml").read_text())["plugins"]
 COLLECTOR = CONFIG / "samples/monitoring/otel-collector.yaml"
 
 
@@ -65,8 +65,8 @@ def test_the_collector_is_accepted_in_a_restricted_namespace(
 
 
 def test_every_pipeline_of_the_collector_names_configured_parts() -> None:
-    [found] = [each for each in yaml.safe_load_all(COLLECTOR.read_text()) if each["kind"] == "ConfigMap"]
-    config = yaml.safe_load(found["data"]["collector.yaml"])
+    [found] = [each for each in load_yaml_documents(COLLECTOR.read_text()) if each["kind"] == "ConfigMap"]
+    config = load_yaml(found["data"]["collector.yaml"])
 
     named = {
         (part, name)

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-import yaml
 
 from steward.install.network import webhook_service
 from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
 from steward.install.values import OperatorValues, TenantsValues, Values
 from steward.install.workloads import deployment, operator_workload
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml_documents
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.short_name)
@@ -60,7 +60,7 @@ def test_the_documented_certificate_of_cert_manager_is_for_the_webhook_service(
 ) -> None:
     page = (ROOT / "docs/install.md").read_text()
     [block] = re.findall(r"^```yaml\n(.*?cert-manager.*?)^```", page, re.DOTALL | re.MULTILINE)
-    certificates = {each["metadata"]["name"]: each for each in yaml.safe_load_all(block)}
+    certificates = {each["metadata"]["name"]: each for each in load_yaml_documents(block)}
     certificate = certificates[f"{operator.short_name}-webhook"]
     service = webhook_service(operator, Values())["metadata"]
     assert certificate["metadata"]["namespace"] == service["namespace"]

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 from steward.local import certificates, ports
 from steward.local.assembly import Assembly
 from steward.local.bootstrap.objects import nodes, storage_classes
 from steward.local.components import commands, files
 from steward.local.settings import COMPONENTS, ControlPlaneSettings, Layout
+from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 
 @pytest.fixture
@@ -49,14 +49,14 @@ def test_every_file_that_a_command_names_exists(assembly: Assembly) -> None:
 
 def test_the_log_of_all_pods_is_a_written_file(assembly: Assembly) -> None:
     written = files(assembly)
-    config = list(yaml.safe_load_all(written[assembly.layout.config / "kwok.yaml"]))
+    config = list(load_yaml_documents(written[assembly.layout.config / "kwok.yaml"]))
     [logs] = [item["spec"]["logs"] for item in config if item["kind"] == "ClusterLogs"]
     texts = {written[Path(file)] for log in logs for file in log.values()}
     assert all(re.fullmatch(r"[-0-9T:]+Z stdout F No container runs .*\n", text) for text in texts)
 
 
 def test_nodes_have_the_kubelet_port_of_this_start(assembly: Assembly) -> None:
-    config = yaml.safe_load_all(files(assembly)[assembly.layout.config / "kwok.yaml"])
+    config = load_yaml_documents(files(assembly)[assembly.layout.config / "kwok.yaml"])
     [stage] = [item["spec"] for item in config if item["metadata"]["name"] == "node-reached"]
     port = str(assembly.ports["kwok"])
     assert stage["selector"]["matchExpressions"][0]["jq"]["values"] == [port]
@@ -64,7 +64,7 @@ def test_nodes_have_the_kubelet_port_of_this_start(assembly: Assembly) -> None:
 
 
 def test_the_kubeconfig_embeds_its_certificates(assembly: Assembly) -> None:
-    config = yaml.safe_load(files(assembly)[assembly.layout.kubeconfig])
+    config = load_yaml(files(assembly)[assembly.layout.kubeconfig])
     assert config["clusters"][0]["cluster"]["server"] == assembly.url
     key = base64.b64decode(config["users"][0]["user"]["client-key-data"])
     assert key == assembly.certificates.client("admin").key.read_bytes()
@@ -78,7 +78,7 @@ def test_all_controllers_run_but_the_disabled_ones(assembly: Assembly) -> None:
 
 
 def test_the_audit_policy_records_every_call_once(assembly: Assembly) -> None:
-    policy = yaml.safe_load(files(assembly)[assembly.layout.config / "audit.yaml"])
+    policy = load_yaml(files(assembly)[assembly.layout.config / "audit.yaml"])
     assert policy["rules"] == [{"level": "Metadata"}]
     assert policy["omitStages"] == ["RequestReceived"]
 

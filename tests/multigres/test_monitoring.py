@@ -22,6 +22,7 @@ from tests.multigres.support.scraping import free_port, page
 from tests.multigres.support.template_update_scenario import eventually
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 MONITORING = ROOT / "config" / "monitoring"
 RUNBOOKS = ROOT / "docs" / "monitoring" / "runbooks"
@@ -89,7 +90,7 @@ HISTOGRAM_PARTS = re.compile(r"_(bucket|sum|count)$")
 
 
 def rules() -> list[dict[str, Any]]:
-    document = yaml.safe_load((MONITORING / "prometheus-rules.yaml").read_text())
+    document = load_yaml((MONITORING / "prometheus-rules.yaml").read_text())
     return [rule for group in document["spec"]["groups"] for rule in group["rules"]]
 
 
@@ -123,7 +124,7 @@ def promtool() -> Path:
 @pytest.fixture
 def rule_file(tmp_path: Path) -> Path:
     """The groups as Prometheus itself reads them, without the Kubernetes object around them."""
-    document = yaml.safe_load((MONITORING / "prometheus-rules.yaml").read_text())
+    document = load_yaml((MONITORING / "prometheus-rules.yaml").read_text())
     path = tmp_path / "rules.yaml"
     path.write_text(yaml.safe_dump({"groups": document["spec"]["groups"]}))
     return path
@@ -181,7 +182,7 @@ def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: P
 
 
 def test_every_alert_has_a_case_in_which_it_fires() -> None:
-    cases = yaml.safe_load((ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml").read_text())
+    cases = load_yaml((ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml").read_text())
     fired = {
         check["alertname"]
         for case in cases["tests"]
@@ -216,7 +217,7 @@ def test_a_dashboard_has_queries_that_promtool_can_read(promtool: Path, name: st
 
 
 def test_the_sidecars_config_map_holds_the_dashboards_word_for_word() -> None:
-    found = yaml.safe_load((MONITORING / "grafana-dashboards.yaml").read_text())
+    found = load_yaml((MONITORING / "grafana-dashboards.yaml").read_text())
     assert found["kind"] == "ConfigMap"
     assert found["metadata"]["labels"]["grafana_dashboard"] == "1"
     files = {
@@ -227,7 +228,7 @@ def test_the_sidecars_config_map_holds_the_dashboards_word_for_word() -> None:
 
 
 def test_figures_of_the_data_plane_are_served_by_an_exporter() -> None:
-    queries_of_exporter = yaml.safe_load(EXPORTER_QUERIES)
+    queries_of_exporter = load_yaml(EXPORTER_QUERIES)
     own = {
         f"{name}_{column}"
         for name, query in queries_of_exporter.items()
@@ -260,10 +261,10 @@ def test_every_metric_that_is_named_anywhere_is_served_by_the_running_operator(
 
 
 def test_the_kustomization_is_whole_and_the_scrape_keeps_the_namespace_of_the_metrics() -> None:
-    kustomization = yaml.safe_load((MONITORING / "kustomization.yaml").read_text())
+    kustomization = load_yaml((MONITORING / "kustomization.yaml").read_text())
     manifests = {path.name for path in MONITORING.glob("*.yaml")} - {"kustomization.yaml"}
     assert set(kustomization["resources"]) == manifests
-    monitor = yaml.safe_load((MONITORING / "service-monitor.yaml").read_text())
+    monitor = load_yaml((MONITORING / "service-monitor.yaml").read_text())
     assert [endpoint["honorLabels"] for endpoint in monitor["spec"]["endpoints"]] == [True]
     assert (
         monitor["spec"]["selector"]["matchLabels"].items() <= _metrics_service()["metadata"]["labels"].items()
@@ -271,7 +272,7 @@ def test_the_kustomization_is_whole_and_the_scrape_keeps_the_namespace_of_the_me
 
 
 def _metrics_service() -> dict[str, Any]:
-    documents = yaml.safe_load_all((ROOT / "config" / "manager" / "multigres.yaml").read_text())
+    documents = load_yaml_documents((ROOT / "config" / "manager" / "multigres.yaml").read_text())
     [service] = [
         found
         for found in documents

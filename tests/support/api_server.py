@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import yaml
+from tests.support.yaml_text import load_yaml
 
 _TIMEOUT_SECONDS = 60
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -56,7 +56,7 @@ class ApiServer:
     """An API server, called as the user of a kubeconfig with a client certificate."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        config = yaml.safe_load(kubeconfig.read_text())
+        config = load_yaml(kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self._address = urlsplit(cluster["server"]).netloc
         self._context = ssl.create_default_context(cadata=_decoded(cluster["certificate-authority-data"]))

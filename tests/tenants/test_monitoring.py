@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from steward.local.control_plane import ControlPlane
 from steward.local.ports import free_ports
@@ -19,6 +18,7 @@ from steward.local.programs.programs import PROMTOOL
 from steward.local.progress import SilentProgress
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 from tests.tenants.support.fleet import Fleet, config_map, resource
 from tests.tenants.support.manifests import registry
 from tests.tenants.support.operator import running_operator
@@ -38,7 +38,7 @@ LABELS = {"tenant_namespace", "registry_id"}
 
 
 def rules() -> list[dict[str, Any]]:
-    document = yaml.safe_load(ALERTS.read_text())
+    document = load_yaml(ALERTS.read_text())
     return [rule for group in document["groups"] for rule in group["rules"]]
 
 
@@ -81,7 +81,7 @@ def test_alerts_fire_when_they_should_and_not_before(promtool: Path) -> None:
 
 
 def test_every_alert_has_a_test() -> None:
-    document = yaml.safe_load((ROOT / "tests" / "tenants" / "alerts" / "alerts.yaml").read_text())
+    document = load_yaml((ROOT / "tests" / "tenants" / "alerts" / "alerts.yaml").read_text())
     fired = {
         each["alertname"]
         for test in document["tests"]

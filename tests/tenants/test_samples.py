@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.api.template import TenantTemplateSpec
@@ -13,12 +12,13 @@ from steward.tenants.validation.access import access_advice, refused_fields
 from steward.tenants.validation.registry import advise_registry, validate_registry
 from steward.tenants.validation.template import advise_template, validate_template
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml_documents
 
 SAMPLES = ROOT / "config/samples/tenants"
 DOCUMENTS = [
     pytest.param(document, id=f"{file.stem}-{document['metadata']['name']}")
     for file in sorted(SAMPLES.glob("*.yaml"))
-    for document in yaml.safe_load_all(file.read_text())
+    for document in load_yaml_documents(file.read_text())
 ]
 
 

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-import yaml
 from click.testing import CliRunner, Result
 
 from steward.cli.commands.convert import command
+from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 CLUSTER = """\
 apiVersion: multigres.com/v1alpha1
@@ -29,7 +29,7 @@ def run(directory: Path, text: str, *options: str) -> Result:
 def test_a_file_is_translated_as_a_whole(tmp_path: Path) -> None:
     result = run(tmp_path, f"{CLUSTER}---\n{SECRET}")
     assert result.exit_code == 0
-    cluster, secret = yaml.safe_load_all(result.stdout)
+    cluster, secret = load_yaml_documents(result.stdout)
     assert cluster["spec"]["cells"] == [{"name": "z1", "zone": "use1-az1"}]
     assert secret["kind"] == "Secret"
     assert result.stderr.startswith("MultigresCluster/shop: spec.cells[z1].zoneId: check: zoneId selected")
@@ -48,10 +48,10 @@ def test_a_loss_is_named_and_ends_with_1_after_the_result(tmp_path: Path) -> Non
 def test_a_list_of_kubectl_is_read_and_made_objects_are_no_loss(tmp_path: Path) -> None:
     shard = {"apiVersion": "multigres.com/v1alpha1", "kind": "Shard", "metadata": {"name": "x"}}
     result = run(
-        tmp_path, json.dumps({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(CLUSTER), shard]})
+        tmp_path, json.dumps({"apiVersion": "v1", "kind": "List", "items": [load_yaml(CLUSTER), shard]})
     )
     assert result.exit_code == 0
-    assert len(list(yaml.safe_load_all(result.stdout))) == 1
+    assert len(list(load_yaml_documents(result.stdout))) == 1
     assert "Shard/x: left out: the operator makes it again" in result.stderr
 
 

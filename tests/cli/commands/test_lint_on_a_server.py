@@ -16,6 +16,7 @@ from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 from tests.multigres.support.waiting import eventually
 from tests.support.definitions import apply_crds, install_crds
 from tests.support.kubectl import Kubectl
+from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 GROUP = "lint.steward.test"
 REGISTRY = """\
@@ -81,7 +82,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def kubectl(control_plane: ControlPlane) -> Iterator[Kubectl]:
     found = Kubectl(control_plane.kubeconfig)
     install_crds(control_plane, found, [*MULTIGRES_KINDS, *TENANT_KINDS])
-    apply_crds(control_plane, found, [yaml.safe_load(DEFINITION)])
+    apply_crds(control_plane, found, [load_yaml(DEFINITION)])
     # The API server publishes the schema of a new definition a moment later.
     eventually(lambda: f"/apis/{GROUP}/v1" in found("get", "--raw", "/openapi/v3"), "the schema of Widget")
     yield found
@@ -92,7 +93,7 @@ def kubectl(control_plane: ControlPlane) -> Iterator[Kubectl]:
 def run(control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path: Path) -> Run:
     """Runs a verb on a file with these manifests, against a namespace with a registry and a ShardTemplate."""
     for manifest in (REGISTRY, SHARD_TEMPLATE):
-        kubectl("apply", "-n", namespace, "-f", "-", document=yaml.safe_load(manifest))
+        kubectl("apply", "-n", namespace, "-f", "-", document=load_yaml(manifest))
 
     def run_verb(verb: str, text: str, *options: str) -> subprocess.CompletedProcess[str]:
         file = tmp_path / "given.yaml"
@@ -132,14 +133,14 @@ def test_what_does_not_fit_the_cluster_is_an_error(run: Run, old: str, new: str,
 def test_a_cluster_is_checked_and_rendered_with_the_templates_of_the_cluster(run: Run) -> None:
     assert run("lint", CLUSTER).returncode == 0
     done = run("render", CLUSTER)
-    pools = [each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "StatefulSet"]
+    pools = [each for each in load_yaml_documents(done.stdout) if each["kind"] == "StatefulSet"]
     assert [each["spec"]["replicas"] for each in pools if "pool-main" in each["metadata"]["name"]] == [3]
 
 
 def test_render_takes_the_columns_from_the_registry_of_the_cluster(run: Run, tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("id,url,active,plan\nacme,a.example.com,1,gold\n")
-    [widget] = yaml.safe_load_all(run("render", TEMPLATE, "--rows", str(rows)).stdout)
+    [widget] = load_yaml_documents(run("render", TEMPLATE, "--rows", str(rows)).stdout)
     assert (widget["metadata"]["name"], widget["spec"]["plan"]) == ("acme", "gold")
 
 
@@ -148,7 +149,7 @@ def test_a_missing_right_is_named(
 ) -> None:
     template = tmp_path / "t.yaml"
     template.write_text(TEMPLATE)
-    config = yaml.safe_load(control_plane.kubeconfig.read_text())
+    config = load_yaml(control_plane.kubeconfig.read_text())
     config["users"][0]["user"]["as"] = "eve"
     (tmp_path / "kubeconfig").write_text(yaml.safe_dump(config))
     command = [sys.executable, "-m", "steward.cli.main", "lint", str(template), "-n", namespace]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
 from steward.local import components
 from steward.local.certificates import Certificates
 from steward.local.containers.components import leaves, listeners
 from steward.local.settings import CLUSTER_COMPONENTS, SHARED_COMPONENTS
 from steward.local.startup import start_groups
 from tests.local.containers.support.assemblies import TwoNodes, container_assembly
+from tests.support.yaml_text import load_yaml
 
 OF_NODES = ("containerd-node-1", "containerd-node-2", "kubelet-node-1", "kubelet-node-2")
 
@@ -116,7 +115,7 @@ def test_certificates_are_for_the_addresses_of_this_subnet_only(two_nodes: TwoNo
 
 def test_a_kubelet_has_the_user_of_its_node(two_nodes: TwoNodes) -> None:
     written = components.files(two_nodes.assembly)
-    config = yaml.safe_load(written[two_nodes.assembly.layout.config / "kubelet-node-1.kubeconfig"])
+    config = load_yaml(written[two_nodes.assembly.layout.config / "kubelet-node-1.kubeconfig"])
     assert config["clusters"][0]["cluster"]["server"].startswith("https://10.88.0.1:")
     assert config["users"][0]["name"] == "kubelet-node-1"
     assert isinstance(two_nodes.assembly.certificates, Certificates)

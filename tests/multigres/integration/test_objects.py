@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from steward.kube.crd.schema import definition
 from steward.kube.objects.kinds import Manifest
@@ -16,6 +15,7 @@ from tests.multigres.support.waiting import eventually
 from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 
 SEEDS = sorted((ROOT / "tests" / "multigres" / "seeds").glob("*.yaml"))
 WAYS = ("apply", "apply --server-side", "create")
@@ -38,7 +38,7 @@ def test_a_definition_fits_into_the_annotation_of_client_side_apply(custom: obje
 def test_every_manifest_of_the_design_is_accepted(
     kubectl: Kubectl, homes: dict[str, str], seed: Path, how: str
 ) -> None:
-    manifest = yaml.safe_load(seed.read_text())
+    manifest = load_yaml(seed.read_text())
     manifest["metadata"]["namespace"] = homes[how]
     # The manifests have no owner uids, which the API server requires.
     manifest["metadata"].pop("ownerReferences", None)

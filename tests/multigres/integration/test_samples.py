@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
@@ -27,6 +26,7 @@ from tests.multigres.support.waiting import eventually
 from tests.support import namespaces
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml_documents
 
 SAMPLES = sorted((ROOT / "config" / "samples" / "multigres").glob("*.yaml"))
 WAYS = (["create"], ["apply"], ["apply", "--server-side"])
@@ -91,7 +91,7 @@ def all_clusters(namespace: str) -> list[Manifest]:
 
 
 def documents(sample: Path, namespace: str) -> list[Manifest]:
-    found: list[Manifest] = [each for each in yaml.safe_load_all(sample.read_text()) if each]
+    found: list[Manifest] = [each for each in load_yaml_documents(sample.read_text()) if each]
     for document in found:
         document["metadata"]["namespace"] = namespace
     return found

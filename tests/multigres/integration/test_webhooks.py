@@ -14,7 +14,6 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from steward.kube.objects.kinds import Manifest
 from steward.local.control_plane import ControlPlane
@@ -27,6 +26,7 @@ from tests.multigres.support.waiting import eventually
 from tests.support.api_server import ApiServer
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
 SOMEBODY = ("--as=other-user", "--as-group=system:masters")
@@ -122,7 +122,7 @@ def until_refused(kubectl: Kubectl, namespace: str, name: str) -> str:
 def test_the_smallest_cluster_shows_everything_and_a_second_apply_changes_nothing(
     kubectl: Kubectl, home: str, how: list[str]
 ) -> None:
-    manifest = yaml.safe_load((SEEDS / "multigrescluster-minimal-cluster.yaml").read_text())
+    manifest = load_yaml((SEEDS / "multigrescluster-minimal-cluster.yaml").read_text())
     manifest["metadata"]["namespace"] = home
     manifest["spec"]["paused"] = True
     kubectl(*how, "-f", "-", document=manifest)

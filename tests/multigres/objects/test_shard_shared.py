@@ -2,12 +2,12 @@
 
 import asyncpg
 import pytest
-import yaml
 
 from steward.multigres.objects.shard_shared import EXPORTER_QUERIES
 from tests.support.database_servers import DatabaseServer
+from tests.support.yaml_text import load_yaml
 
-QUERIES = yaml.safe_load(EXPORTER_QUERIES)
+QUERIES = load_yaml(EXPORTER_QUERIES)
 
 
 @pytest.mark.parametrize("name", sorted(QUERIES))

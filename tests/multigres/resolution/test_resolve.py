@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, ResolvedCluster, Templates
 from tests.multigres.support.typed_templates import templates
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
 IDENTITY = ClusterIdentity("example", "inline")
@@ -27,7 +27,7 @@ def cluster(**spec: Any) -> MultigresClusterSpec:
 
 
 def seed(name: str) -> Any:
-    return yaml.safe_load((SEEDS / name).read_text())
+    return load_yaml((SEEDS / name).read_text())
 
 
 def one_shard(resolved: ResolvedCluster) -> ResolvedShard:

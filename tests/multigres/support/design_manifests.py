@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-import yaml
 
 from steward.kube.objects.kinds import Manifest
 from steward.multigres.api.cluster import MultigresClusterSpec
@@ -16,6 +15,7 @@ from steward.multigres.objects.tree import cluster_tree
 from steward.multigres.resolution.resolve import resolve
 from steward.multigres.resolution.resolved import ClusterIdentity, Templates
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml
 
 SEEDS = ROOT / "tests" / "multigres" / "seeds"
 EXAMPLE = "example-cluster"
@@ -41,7 +41,7 @@ TEMPLATES = {
 
 
 def design_manifest(kind: str, name: str) -> Manifest:
-    found: Manifest = yaml.safe_load((SEEDS / f"{kind.lower()}-{name}.yaml").read_text())
+    found: Manifest = load_yaml((SEEDS / f"{kind.lower()}-{name}.yaml").read_text())
     return found
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.kinds import CUSTOM_KINDS as MULTIGRES_KINDS
@@ -19,6 +18,7 @@ from tests.multigres.support import operator as multigres_operator
 from tests.support import definitions, namespaces
 from tests.support.kubectl import Kubectl
 from tests.support.paths import ROOT
+from tests.support.yaml_text import load_yaml_documents
 from tests.tenants.support.customers import FILE, Customers, World, until
 from tests.tenants.support.impersonation import allow_impersonation
 from tests.tenants.support.operator import running_operator
@@ -60,7 +60,7 @@ VALUES = {
 
 def documents(file: Path) -> Iterator[dict[str, Any]]:
     """The objects of a sample that reads the table of its own name."""
-    found = [each for each in yaml.safe_load_all(file.read_text()) if each]
+    found = [each for each in load_yaml_documents(file.read_text()) if each]
     registries = [each for each in found if each["kind"] == "TenantRegistry"]
     for registry in registries or [customers_registry()]:
         where = registry["spec"]["source"].get("where")
@@ -77,7 +77,7 @@ def documents(file: Path) -> Iterator[dict[str, Any]]:
 
 def customers_registry() -> dict[str, Any]:
     """The registry that the templates without one of their own refer to."""
-    parts = yaml.safe_load_all((ROOT / "config/samples/tenants/mysql.yaml").read_text())
+    parts = load_yaml_documents((ROOT / "config/samples/tenants/mysql.yaml").read_text())
     return next(each for each in parts if each["kind"] == "TenantRegistry")
 
 

@@ -4,10 +4,11 @@ import pytest
 import yaml
 
 from steward.testkit.proxy.upstream import KubeconfigError, read_upstream
+from tests.support.yaml_text import load_yaml
 
 
 def rewrite(path, change):
-    config = yaml.safe_load(path.read_text())
+    config = load_yaml(path.read_text())
     change(config)
     path.write_text(yaml.safe_dump(config))
     return path
