@@ -12,9 +12,11 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	--custom-compile-command 'make lock'
 
-# Tests mostly wait for servers: two workers for each core keep it busy. PYTHONDONTWRITEBYTECODE is unset for them:
+# Tests mostly wait for servers: three workers for each core keep it busy. PYTHONDONTWRITEBYTECODE is unset for them:
 # they start hundreds of processes, and each would compile every module again.
-WORKERS ?= 4
+WORKERS ?= 6
+# Attacks fill memory.
+ATTACK_WORKERS ?= $(if $(filter 0,$(WORKERS)),0,4)
 FAST_WORKERS ?= 2
 
 define HELP
@@ -56,7 +58,7 @@ test: binaries databases
 
 # Left out of `test`: they flood servers and fill memory for minutes, or start a hundred operators one after another.
 attacks: binaries databases
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) tests/attacks tests/multigres/crashes $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(ATTACK_WORKERS) tests/attacks tests/multigres/crashes $(ARGS)
 
 # Left out of `test`: it needs root, and a machine can run one cluster with containers at a time.
 e2e: binaries databases

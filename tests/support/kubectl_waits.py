@@ -1,4 +1,4 @@
-"""`kubectl wait` and `kubectl delete` without a process: they read the object until it is as wanted.
+"""`kubectl wait` and `kubectl delete` without a process: they read the object until it is as expected.
 
 A wait that takes long is left to kubectl, which watches instead of reading.
 """
@@ -14,22 +14,22 @@ _SHORT_SECONDS = 20.0
 _DELETED_SECONDS = 240.0
 _POLL_SECONDS = 0.1
 
-Wanted = Callable[[ApiResponse], bool]
+Expectation = Callable[[ApiResponse], bool]
 
 
 def wait(server: ApiServer, command: KubectlCommand) -> bool | None:
     """True once all named objects are as `--for` says."""
-    wanted = _wanted(command.options.get("--for", ""))
-    if wanted is None or not command.only("--namespace", "--for", "--timeout"):
+    is_as_expected = _expectation(command.options.get("--for", ""))
+    if is_as_expected is None or not command.only("--namespace", "--for", "--timeout"):
         return None
     paths = named_objects(server, command)
     if paths is None:
         return None
     deadline = time.monotonic() + _SHORT_SECONDS
-    return True if all(_is_reached(server, path, wanted, deadline) for path in paths) else None
+    return True if all(_is_reached(server, path, is_as_expected, deadline) for path in paths) else None
 
 
-def _wanted(expression: str) -> Wanted | None:
+def _expectation(expression: str) -> Expectation | None:
     kind, _, value = expression.partition("=")
     if kind == "condition" and "=" not in value:
         return lambda answer: answer.status == 200 and _has_condition(answer.json(), value)
@@ -42,20 +42,20 @@ def _is_gone(answer: ApiResponse) -> bool:
     return answer.status == 404
 
 
-def _has_condition(found: Any, wanted: str) -> bool:
+def _has_condition(found: Any, type_: str) -> bool:
     """As kubectl decides it: a condition about an earlier generation does not count."""
     generation = found["metadata"].get("generation", 0)
     conditions = (found.get("status") or {}).get("conditions") or []
     return any(
-        each["type"].lower() == wanted.lower()
+        each["type"].lower() == type_.lower()
         and each["status"] == "True"
         and each.get("observedGeneration", generation) >= generation
         for each in conditions
     )
 
 
-def _is_reached(server: ApiServer, path: str, wanted: Wanted, deadline: float) -> bool:
-    while not wanted(server.call("GET", path)):
+def _is_reached(server: ApiServer, path: str, is_as_expected: Expectation, deadline: float) -> bool:
+    while not is_as_expected(server.call("GET", path)):
         if time.monotonic() > deadline:
             return False
         time.sleep(_POLL_SECONDS)
