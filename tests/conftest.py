@@ -115,6 +115,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # of each process: an API server comes near it late in a whole run, and then collects more often.
     os.environ.setdefault("GOGC", "1000")
     os.environ.setdefault("GOMEMLIMIT", "3GiB")
+    # The tests themselves keep the other half of the processors busy: more threads of Go would only take turns.
+    os.environ.setdefault("GOMAXPROCS", str(max(1, (os.cpu_count() or 1) // 2)))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
