@@ -36,6 +36,7 @@ INTERVAL = "5s"
 MANAGER = AGENT = "tenant-operator"
 WALL = at_most_of_floor(1.3)
 WRITES_EACH = at_most(9)
+"""Two are of the registry, five objects, and a status or two."""
 EVENTS_EACH = at_most(1.1)
 READS_EACH = at_most(0.5)
 CPU_EACH = at_most(0.04)

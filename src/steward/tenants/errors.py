@@ -3,6 +3,7 @@
     TenantsError
     ├── RenderError            a template failed for a row: resource, field, line, column, Go's message and the cure
     │   └── TooLarge           the objects of the row are too large for a Tenant: the row is rejected
+    ├── UnrecordedTenants      Tenants that must change and whose objects no status records yet
     ├── ValuesSecretConflict   a foreign Secret has the name of the values Secret of a Tenant: the row is rejected
     └── SourceError            the rows could not be read: source and cure
         ├── BadSource          the spec is wrong: a table name, a path, a TLS setting
@@ -15,6 +16,8 @@
 A message names the object, the field and the cure; never a password, and no values of a row beyond those that Go's
 template errors quote.
 """
+
+from collections.abc import Sequence
 
 
 class TenantsError(Exception):
@@ -45,6 +48,17 @@ class ValuesSecretConflict(TenantsError):
         super().__init__(
             f"Secret {secret}, the values Secret of its Tenant, already exists and is not managed by this operator: "
             "rename that Secret, or the template"
+        )
+
+
+class UnrecordedTenants(TenantsError):
+    """Retried with the next sync."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        super().__init__(
+            f"Tenant {names[0]}{more} must change and has no status yet, which records its objects: "
+            "look for errors about it in the log of the operator that runs the Tenant controller of its partition"
         )
 
 

@@ -78,6 +78,12 @@ def test_defaults_are_those_of_the_design(kubectl: Kubectl, namespace: str) -> N
     }
 
 
+def test_a_tenant_without_a_status_is_not_observed(kubectl: Kubectl, namespace: str) -> None:
+    kubectl("create", "-n", namespace, "-f", "-", document=tenant())
+    (made,) = kubectl.json("get", "-n", namespace, "tenants")["items"]
+    assert made["status"] == {"observedGeneration": -1}
+
+
 def test_a_body_keeps_unknown_fields(kubectl: Kubectl, namespace: str) -> None:
     body = {"apiVersion": "x.example/v1", "kind": "Thing", "spec": {"deep": [{"unknown": None, "n": 1.5}]}}
     kubectl("create", "-n", namespace, "-f", "-", document=template(manifests=[resource("thing", spec=body)]))

@@ -1,4 +1,4 @@
-"""The last lists wait until the new rows of every registry are written and begun."""
+"""The last lists wait until the new rows of every registry are written and applied."""
 
 import asyncio
 
@@ -7,10 +7,10 @@ import msgspec
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
-from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
-from steward.tenants.controllers.registry.backlog import TenantBacklog
+from steward.tenants.cache_rules import REGISTRY
+from steward.tenants.controllers.common.tenant_backlog import TenantBacklog
 from steward.tenants.controllers.registry.first_rows import FirstRows
-from steward.tenants.views import Registry, Tenant
+from steward.tenants.views import Registry
 
 SHOP, BANK = Key("shop", "customers"), Key("bank", "customers")
 NEW = Key("shop", "t1")
@@ -22,7 +22,7 @@ class StartedProcess:
         for key in registries:
             metadata = {"name": key.name, "namespace": key.namespace, "resourceVersion": "1"}
             store.put_watched(0, msgspec.json.encode({"metadata": metadata}))
-        self.backlog = TenantBacklog(Store(CacheRule(TENANT_KIND, Tenant)), workers=1)
+        self.backlog = TenantBacklog(workers=1)
         self.first_rows = FirstRows(store, self.backlog)
         self.waiting = asyncio.ensure_future(self.first_rows.wait())
 
@@ -40,7 +40,7 @@ async def test_every_registry_has_written_its_new_rows() -> None:
     assert await process.are_done()
 
 
-async def test_a_new_tenant_that_is_not_begun_is_waited_for() -> None:
+async def test_a_new_tenant_that_is_not_applied_is_waited_for() -> None:
     process = StartedProcess(SHOP)
     process.backlog.add(NEW)
     process.first_rows.finish(SHOP)

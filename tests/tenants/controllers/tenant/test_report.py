@@ -1,4 +1,5 @@
-"""The status of a Tenant whose objects others changed or deleted: a repair that takes effect is not reported."""
+"""The status of a Tenant that is new, and of one whose objects others changed or deleted: a repair that takes effect
+is not reported."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from steward.kube.objects.timestamps import to_timestamp
 from steward.runtime.plan.executor import PlanResult, StepEffect
 from steward.runtime.plan.steps import Emit, Plan, Status
 from steward.runtime.reconcile import DONE, RequeueAfter, Result
+from steward.runtime.status.throttle import INITIAL_DELAY_SECONDS
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.tenant import TenantSpec, TenantStatus
 from steward.tenants.controllers.common.document import TenantDocument
@@ -107,6 +109,33 @@ async def tenant() -> ReportedTenant:
     found.clock.advance(3600.0)
     found.statuses[:], found.events[:] = found.statuses[-1:], []
     return found
+
+
+async def test_a_new_tenant_that_is_ready_in_time_has_one_status() -> None:
+    new = ReportedTenant()
+    await new.reconcile(WAITING, StepEffect.CREATED)
+    assert new.statuses == []
+    new.clock.advance(INITIAL_DELAY_SECONDS - 0.1)
+    assert await new.reconcile(READY) == DONE
+    assert (len(new.statuses), new.ready) == (1, "True")
+    (record,) = new.statuses[0]["applied"]
+    assert (record["uid"], record["generation"]) == ("u1", GENERATION)
+
+
+async def test_a_new_tenant_that_is_not_ready_in_time_has_a_status_until_it_is() -> None:
+    new = ReportedTenant()
+    assert await new.reconcile(WAITING, StepEffect.CREATED) == RequeueAfter(INITIAL_DELAY_SECONDS)
+    new.clock.advance(INITIAL_DELAY_SECONDS)
+    await new.reconcile(WAITING)
+    assert (len(new.statuses), new.ready) == (1, "False")
+    await new.reconcile(READY)
+    assert (len(new.statuses), new.ready) == (2, "True")
+
+
+async def test_a_failure_of_a_new_tenant_is_reported_at_once() -> None:
+    new = ReportedTenant()
+    await new.reconcile(FAILED, StepEffect.CREATED)
+    assert (len(new.statuses), new.ready) == (1, "False")
 
 
 async def test_a_deleted_object_that_is_put_back_ready_changes_no_status(tenant: ReportedTenant) -> None:

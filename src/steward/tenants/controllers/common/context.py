@@ -9,6 +9,7 @@ from steward.tenants.cache_rules import TenantsCacheRules
 from steward.tenants.controllers.common.child_watches import fleet_scope
 from steward.tenants.controllers.common.document_cache import DocumentCache
 from steward.tenants.controllers.common.rollout_state import RolloutState
+from steward.tenants.controllers.common.tenant_backlog import TenantBacklog
 from steward.tenants.fleet.index import FleetIndex
 from steward.tenants.labels import FIELD_MANAGER
 from steward.tenants.objects.permissions import Permissions
@@ -21,6 +22,7 @@ class TenantsContext(ControllerContext):
         self.executor = manager.executor(FIELD_MANAGER)
         self.documents = DocumentCache(self.client, self.store(self.rules.tenant))
         self.rollouts = RolloutState()
+        self.backlog = TenantBacklog(settings.tenant_concurrency * settings.partition.total)
         self.permissions = Permissions(
             manager.connection.operator_namespace,
             settings.no_cross_namespace,

@@ -1,5 +1,6 @@
 """A complete Tenant: the informer cache holds only the fields that are read for the whole fleet."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,6 +16,7 @@ from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.labels import TENANT_FINALIZER
 from steward.tenants.objects.orphans import AppliedRef, TenantOwner, recorded_objects
 from steward.tenants.rendering.secret_payload import SecretPayload
+from steward.tenants.status.tenant import applied_fields, status_fields
 
 _spec = msgspec.json.Decoder(TenantSpec)
 _status = msgspec.json.Decoder(TenantStatus)
@@ -50,9 +52,22 @@ class TenantDocument(Struct, frozen=True):
     def records(self) -> list[AppliedObject]:
         return [] if self.status.applied is UNSET else self.status.applied
 
+    @property
+    def is_reported(self) -> bool:
+        """Whether a status was written. Until then the spec is the only record of what was applied: the registry
+        controller does not change it before."""
+        return bool(self.status.conditions)
+
     def with_status(self, status: dict[str, Any]) -> "TenantDocument":
         """With this status, which was just written."""
         return structs.replace(self, status=msgspec.convert(status, TenantStatus))
+
+    def with_records(self, records: Iterable[AppliedObject]) -> "TenantDocument":
+        """With these records, for a Tenant without a status."""
+        fields = applied_fields(records)
+        return structs.replace(
+            self, status=msgspec.convert({**status_fields(self.status), **fields}, TenantStatus)
+        )
 
     @property
     def recorded_objects(self) -> tuple[AppliedRef, ...]:

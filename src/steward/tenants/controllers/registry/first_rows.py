@@ -1,7 +1,7 @@
 """The rows that a started process finds without a Tenant: the lists of objects that fill last wait for them.
 
 These lists keep the event loop and the API server busy for seconds, and a new row needs neither of the lists. So they
-begin when the first sync of each registry has created its new Tenants, and the Tenant controller has begun them.
+begin when the first sync of each registry has created its new Tenants, and the Tenant controller has applied them.
 `Caches.fill_last_after` limits the delay.
 """
 
@@ -10,7 +10,7 @@ import asyncio
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
 from steward.kube.objects.meta import key_of
-from steward.tenants.controllers.registry.backlog import TenantBacklog
+from steward.tenants.controllers.common.tenant_backlog import TenantBacklog
 from steward.tenants.views import Registry
 
 

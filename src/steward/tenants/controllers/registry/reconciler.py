@@ -29,13 +29,13 @@ from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.debounce import ReconcileDebounce
 from steward.tenants.controllers.common.migration import remove_owner_steps
 from steward.tenants.controllers.registry.active_templates import ActiveTemplates
-from steward.tenants.controllers.registry.backlog import TenantBacklog
 from steward.tenants.controllers.registry.first_rows import FirstRows
+from steward.tenants.controllers.registry.recorded_tenants import RecordedTenants
 from steward.tenants.controllers.registry.source_credentials import CredentialWatches, referenced_secrets
 from steward.tenants.controllers.registry.state import RegistryState, restore_state
 from steward.tenants.controllers.registry.sync import RegistrySyncer
 from steward.tenants.controllers.registry.table_reads import SyncInputs, TableReads
-from steward.tenants.controllers.registry.tenant_writer import TenantWriter
+from steward.tenants.controllers.registry.tenant_writer import TenantWriter, WritePacing
 from steward.tenants.fleet.fleet import registry_index_value, registry_index_values
 from steward.tenants.sources.factory import open_reader
 from steward.tenants.sources.limits import table_bytes
@@ -71,9 +71,9 @@ class RegistryReconciler:
         root = Path(settings.sqlite_root) if settings.sqlite_root else None
         self.environment = SourceEnvironment(root, Redirect(settings.connect_to), table_bytes())
         self._debounce = ReconcileDebounce(context.clock)
-        workers = settings.tenant_concurrency * settings.partition.total
-        self._backlog = TenantBacklog(self.tenants, workers)
-        self.first_rows = FirstRows(self.registries, self._backlog)
+        self.tenants.subscribe(context.backlog.on_change)
+        self.first_rows = FirstRows(self.registries, context.backlog)
+        self._pacing = WritePacing(context.backlog, self.first_rows, RecordedTenants(self.tenants))
         self._states: dict[Key, RegistryState] = {}
 
     def controller(self) -> Controller:
@@ -200,9 +200,7 @@ class RegistryReconciler:
         key = key_of(registry)
         state = self._states.get(key)
         if state is None or state.uid != registry.metadata.uid:
-            state = self._states[key] = restore_state(
-                registry, TenantWriter(self.context, self._backlog, self.first_rows)
-            )
+            state = self._states[key] = restore_state(registry, TenantWriter(self.context, self._pacing))
         return state
 
     async def _forget(self, key: Key) -> Result:

@@ -13,6 +13,7 @@ from steward.tenants.api.registry import RejectedRow
 from steward.tenants.api.status import HeldDeletion
 from steward.tenants.controllers.registry.table_reads import SyncInputs
 from steward.tenants.controllers.registry.tenant_writer import TenantWriter
+from steward.tenants.errors import UnrecordedTenants
 from steward.tenants.guard.approval import DeletionHold, HoldReason
 from steward.tenants.guard.decision import GuardState
 from steward.tenants.sources.rows import RowRejection, Rows
@@ -52,7 +53,7 @@ class RegistryState:
     """Consecutive failed reads, for the backoff."""
     source_problem: str = ""
     """Why the last read failed; empty if it did not."""
-    write_failure: KubeError | None = None
+    write_failure: KubeError | UnrecordedTenants | None = None
     """Why a Tenant could not be written by the last sync; retried with backoff."""
     active_rows: int | None = None
     """Active rows of the last read; None before the first."""

@@ -20,10 +20,11 @@ from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.migration import remove_content_steps
-from steward.tenants.controllers.registry.backlog import TenantBacklog
+from steward.tenants.controllers.common.tenant_backlog import TenantBacklog
 from steward.tenants.controllers.registry.earlier_renderings import read_earlier
 from steward.tenants.controllers.registry.first_rows import FirstRows
-from steward.tenants.errors import RenderError, TooLarge, ValuesSecretConflict
+from steward.tenants.controllers.registry.recorded_tenants import RecordedTenants
+from steward.tenants.errors import RenderError, TooLarge, UnrecordedTenants, ValuesSecretConflict
 from steward.tenants.names import values_secret
 from steward.tenants.rendering.render import RenderedTenant, render
 from steward.tenants.rendering.tenant_manifest import (
@@ -41,6 +42,8 @@ log = logging.getLogger(__name__)
 
 MAX_CONCURRENT_WRITES: Final = 16
 """Tenants that are written concurrently: enough to use the API server, while it also serves the Tenant controller."""
+RECORD_SECONDS: Final = 10.0
+"""For how long the Tenants without a status may all stay without one. A first status is seldom later than 3 s."""
 NO_SECRETS: Final = "the Tenant has no Secrets any more"
 _MESSAGE_LENGTH: Final = 300
 
@@ -58,9 +61,17 @@ class WrittenTenant(NamedTuple):
 class WriteResult:
     """The result of writing the Tenants of a registry."""
 
-    failures: list[KubeError] = field(default_factory=list)
+    failures: list[KubeError | UnrecordedTenants] = field(default_factory=list)
     is_aborted: bool = False
     """The registry or a template has changed: the remaining Tenants would be outdated."""
+
+
+class WritePacing(NamedTuple):
+    """What the writes of Tenants wait for, so that new rows are served soon and no object is forgotten."""
+
+    backlog: TenantBacklog
+    first_rows: FirstRows
+    recorded: RecordedTenants
 
 
 def _always() -> bool:
@@ -70,15 +81,9 @@ def _always() -> bool:
 class TenantWriter:
     """Writes the Tenants of one registry, and keeps the fingerprints of those it wrote."""
 
-    def __init__(
-        self,
-        context: TenantsContext,
-        backlog: TenantBacklog | None = None,
-        first_rows: FirstRows | None = None,
-    ) -> None:
+    def __init__(self, context: TenantsContext, pacing: WritePacing | None = None) -> None:
         self._context = context
-        self._backlog = backlog
-        self._first_rows = first_rows
+        self._pacing = pacing
         self._rendering = asyncio.Lock()
         self._tenants = context.store(context.rules.every_tenant)
         self._secrets = context.store(context.rules.secret)
@@ -119,18 +124,51 @@ class TenantWriter:
         self, desired: Sequence[DesiredTenant], registry: ObjectMeta, is_current: Callable[[], bool] = _always
     ) -> WriteResult:
         """New rows first: after a start every Tenant is compared once, and new ones do not wait for that, nor until
-        the values of all others are cached. Stops when the template or the registry is edited or deleted, so the edit
-        does not wait for a fleet of the previous version."""
+        the values of all others are cached. Tenants whose objects are not recorded yet come last. Stops when the
+        template or the registry is edited or deleted, so the edit does not wait for a fleet of the previous version."""
         result = WriteResult()
         pending = [each for each in desired if not self._is_up_to_date(each, registry)]
         new, existing = self._new_and_existing(pending, registry)
         await self._write_group(_while_current(new, is_current, result), registry, result)
-        if self._first_rows is not None:
-            self._first_rows.finish(Key(registry.namespace, registry.name))
+        if self._pacing is not None:
+            self._pacing.first_rows.finish(Key(registry.namespace, registry.name))
         if existing:
             await self._secrets.wait_synced()
-        await self._write_group(_while_current(existing, is_current, result), registry, result)
+        await self._write_existing(existing, registry, is_current, result)
         return result
+
+    async def _write_existing(
+        self,
+        existing: Sequence[DesiredTenant],
+        registry: ObjectMeta,
+        is_current: Callable[[], bool],
+        result: WriteResult,
+    ) -> None:
+        while existing and not result.is_aborted:
+            recorded, existing = self._recorded_and_others(existing, registry)
+            await self._write_group(_while_current(recorded, is_current, result), registry, result)
+            if not existing:
+                return
+            if not is_current():
+                result.is_aborted = True
+            elif not await self._wait_for_any(existing, registry):
+                result.failures.append(UnrecordedTenants([each.name for each in existing]))
+                return
+
+    def _recorded_and_others(
+        self, existing: Sequence[DesiredTenant], registry: ObjectMeta
+    ) -> tuple[Sequence[DesiredTenant], Sequence[DesiredTenant]]:
+        if self._pacing is None:
+            return existing, ()
+        recorded = [each for each in existing if Key(registry.namespace, each.name) in self._pacing.recorded]
+        names = {each.name for each in recorded}
+        return recorded, [each for each in existing if each.name not in names]
+
+    async def _wait_for_any(self, unrecorded: Sequence[DesiredTenant], registry: ObjectMeta) -> bool:
+        if self._pacing is None:
+            return True
+        keys = [Key(registry.namespace, each.name) for each in unrecorded]
+        return await self._pacing.recorded.wait_for_any(keys, RECORD_SECONDS)
 
     async def _write_group(
         self, group: Iterator[DesiredTenant], registry: ObjectMeta, result: WriteResult
@@ -157,10 +195,11 @@ class TenantWriter:
     async def _write_within_backlog(
         self, desired: DesiredTenant, registry: ObjectMeta, result: WriteResult
     ) -> None:
-        key, backlog = Key(registry.namespace, desired.name), self._backlog
-        if backlog is None or self._tenants.get(key) is not None:
+        key = Key(registry.namespace, desired.name)
+        if self._pacing is None or self._tenants.get(key) is not None:
             await self._write(desired, registry, result)
             return
+        backlog = self._pacing.backlog
         backlog.add(key)
         await self._write(desired, registry, result)
         if self._tenants.get(key) is None:

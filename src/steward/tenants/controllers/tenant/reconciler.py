@@ -1,8 +1,10 @@
 """The Tenant controller: applies the objects of the spec in order, prunes others, and deletes all with the Tenant.
 
-Objects are recorded in the status before they are created, so a crash at any moment leaves none that the next process
-does not know of. A reconcile writes one status before it creates objects for the first time and one when the Tenant is
-ready; while objects become ready, one when they have made no progress for a while; for an unchanged Tenant none.
+Objects are recorded before they are created, so a crash at any moment leaves none that the next process does not know
+of. The record of a new Tenant is its spec, which the registry controller does not change before a status holds the
+records; the objects that a later spec adds are recorded in the status first. A new Tenant that is ready in time has one
+status; while objects become ready, one is written when they have made no progress for a while; an unchanged Tenant has
+none.
 """
 
 import logging
@@ -34,6 +36,7 @@ from steward.tenants.controllers.tenant.apply_in_order import apply_in_order
 from steward.tenants.controllers.tenant.deletion import TenantDeletion, is_remaining
 from steward.tenants.controllers.tenant.observe import ObjectReader
 from steward.tenants.controllers.tenant.prune import PruneContext, Pruner, PruneResult
+from steward.tenants.controllers.tenant.records import recorded_document
 from steward.tenants.controllers.tenant.report import TenantReporter, TenantSnapshot
 from steward.tenants.controllers.tenant.state import TenantState, TenantStates
 from steward.tenants.controllers.tenant.storage_classes import StorageClasses
@@ -69,6 +72,12 @@ class DiscoveredKinds(NamedTuple):
     cluster_scoped: frozenset[Kind]
     unserved: dict[Kind, str]
     """Kinds that the API server does not serve, each with its message."""
+
+
+class ObjectsInSpec(NamedTuple):
+    allowed: tuple[DesiredObject, ...]
+    refused_ids: frozenset[str]
+    """The resources that the Tenant may not write."""
 
 
 class TenantReconciler:
@@ -124,32 +133,42 @@ class TenantReconciler:
             return await self._report_unreadable(key, document)
         state = self._states.get(key, document.metadata.uid)
         if document.is_terminating:
-            return await self._delete(document), SUCCESS
+            return await self._delete(document, state), SUCCESS
         if document.spec.paused is True:
-            await self._reporter.report_pause(document)
+            await self._reporter.report_pause(await self._with_records(document, state))
             return DONE, SUCCESS
         return await self._apply(document, state)
 
     async def _wait_for_objects(self, key: Key) -> None:
-        """After a start, until the objects of Tenants are cached. A Tenant without a status has none, so that new rows
-        need not wait; what is not cached is read from the API server."""
+        """After a start, until the objects of Tenants are cached. A Tenant without a status is new, and need not wait:
+        it has no objects, unless the previous process was ended at that moment. What is not cached is read from the API
+        server."""
         tenant = self.tenants.get(key)
         if tenant is not None and (tenant.status.conditions or tenant.metadata.deletion_timestamp):
             await self.children.wait_filled()
 
-    async def _delete(self, document: TenantDocument) -> Result:
+    async def _delete(self, document: TenantDocument, state: TenantState) -> Result:
         executor, _ = self._clients(document)
-        return await self._deletion.reconcile(document, executor, await self._refused_ids(document))
+        in_spec = await self._objects_in_spec(document)
+        document = recorded_document(document, state, in_spec.allowed)
+        return await self._deletion.reconcile(document, executor, in_spec.refused_ids)
 
-    async def _refused_ids(self, document: TenantDocument) -> frozenset[str]:
-        """The resources of a terminating Tenant that it may not write."""
+    async def _with_records(self, document: TenantDocument, state: TenantState) -> TenantDocument:
+        """For statuses of Tenants to which nothing is applied now."""
+        if document.is_reported:
+            return document
+        return recorded_document(document, state, (await self._objects_in_spec(document)).allowed)
+
+    async def _objects_in_spec(self, document: TenantDocument) -> ObjectsInSpec:
+        """Without payloads."""
         resources = resources_of(document.spec)
         if document.spec.template_generation is UNSET or shape_problem(resources):
-            return frozenset()
+            return ObjectsInSpec((), frozenset())
         kinds = await self._discover_kinds(resources)
         desired = desired_objects(resources, ObjectScope(document.owner, kinds.cluster_scoped, None))
         access = await self._access.access(document, desired)
-        return frozenset(each.id for each in desired if is_refused(each, access))
+        refused = frozenset(each.id for each in desired if is_refused(each, access))
+        return ObjectsInSpec(tuple(each for each in desired if each.id not in refused), refused)
 
     def _forget(self, key: Key) -> None:
         self._states.forget(key)
@@ -171,7 +190,7 @@ class TenantReconciler:
             return DONE, SUCCESS  # the Go operator's: its texts may still be templates
         problem = self._problem(document)
         if problem is not None:
-            await self._reporter.report_problem(document, state, problem)
+            await self._reporter.report_problem(await self._with_records(document, state), state, problem)
             return DONE, PARTIAL_FAILURE
         state.add_records(document.records)
         return await self._apply_objects(document, state)
@@ -195,16 +214,19 @@ class TenantReconciler:
         return None
 
     async def _apply_objects(self, document: TenantDocument, state: TenantState) -> tuple[Result, str]:
-        """Read, record, prune, apply, report."""
+        """Record, prune, apply, report."""
         kinds = await self._discover(resources_of(document.spec))
         desired = await self._desired_objects(document, kinds)
         access = await self._access.access(document, desired)
+        document = recorded_document(document, state)
+        allowed = without_unapplied(desired, document, access)
+        document = recorded_document(document, state, allowed)
         orphans = find_orphans(document.recorded_objects, [each.applied_ref for each in desired])
-        snapshot = TenantSnapshot(document, state, without_unapplied(desired, document, access))
-        snapshot = await self._reporter.record_desired(snapshot, orphans)
+        snapshot = await self._reporter.record_desired(TenantSnapshot(document, state, allowed), orphans)
         remaining = await self._prune(document, orphans)
         context = self._apply_context(snapshot, kinds, access)
         progress = await apply_in_order(self._applier, desired, context)
+        self._context.backlog.remove(document.ref.key)
         result = await self._reporter.report(snapshot, progress, remaining)
         return result, PARTIAL_FAILURE if count_resources(progress).is_degraded else SUCCESS
 

@@ -1,9 +1,9 @@
-"""Writes the status and events of a Tenant: before its objects are created, as they become ready, and on failures.
+"""Writes the status and events of a Tenant: as its objects become ready, before it gets more, and on failures.
 
-While objects become ready, status writes are throttled (see `runtime.status.throttle`); every result, ready or failed,
-is written at once. A repair is not reported while it takes effect: a Deployment whose replicas were put back is not
-ready until its controller has observed that, and the statuses of hundreds of Tenants would delay the repairs of others.
-For the same reason an object that was put back keeps its record while it is ready.
+While objects become ready, status writes are throttled (see `runtime.status.throttle`), also the first. Every result,
+ready or failed, is written at once. A repair is not reported while it takes effect: a Deployment whose replicas were
+put back is not ready until its controller has observed that, and the statuses of hundreds of Tenants would delay the
+repairs of others. For the same reason an object that was put back keeps its record while it is ready.
 """
 
 from collections.abc import Collection, Iterable
@@ -74,7 +74,8 @@ class TenantReporter:
         return PreviousStatus(document.status, document.metadata.generation, self._now())
 
     async def record_desired(self, snapshot: TenantSnapshot, orphans: Iterable[AppliedRef]) -> TenantSnapshot:
-        """Records new objects in the status before they are created. The snapshot then has the status as written."""
+        """Records new objects in the status before they are created. The snapshot then has the status as written. The
+        objects of a Tenant without a status are recorded by its spec."""
         document = snapshot.document
         recorded = set(document.recorded_objects)
         if all(each.applied_ref in recorded for each in snapshot.desired):
@@ -134,6 +135,8 @@ class TenantReporter:
         if not count_resources(progress).unfinished:
             self.forget(ref)
             return 0.0
+        if not snapshot.document.is_reported and not count_resources(progress).is_degraded:
+            return self.throttle_seconds(ref, status)
         if wait := self._seconds_of_repair(snapshot, previous, progress):
             return wait
         if is_urgent(previous, status):
@@ -199,7 +202,7 @@ def _desired_records(snapshot: TenantSnapshot) -> list[AppliedObject]:
 
 def _reported_records(snapshot: TenantSnapshot, progress: list[ResourceProgress]) -> list[AppliedObject]:
     """Of an object that is ready, and was applied in this generation before, as the status has it."""
-    reported = {each.id: each for each in snapshot.document.records}
+    reported = {each.id: each for each in snapshot.document.records if snapshot.document.is_reported}
     ready = {each.id for each in progress if each.state is ResourceState.READY}
     return [
         reported[record.id]

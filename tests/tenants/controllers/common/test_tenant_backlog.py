@@ -1,4 +1,4 @@
-"""New Tenants are created while there are few that the Tenant controller has not begun."""
+"""New Tenants are created while there are few that the Tenant controller has not applied."""
 
 import asyncio
 from typing import Any
@@ -10,8 +10,8 @@ from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import Key
 from steward.tenants.cache_rules import TENANT_KIND
-from steward.tenants.controllers.registry import backlog
-from steward.tenants.controllers.registry.backlog import PER_WORKER, TenantBacklog
+from steward.tenants.controllers.common import tenant_backlog
+from steward.tenants.controllers.common.tenant_backlog import PER_WORKER, TenantBacklog
 from steward.tenants.views import Tenant
 
 NEW = [Key("shop", f"t{number}") for number in range(PER_WORKER)]
@@ -24,7 +24,8 @@ class Fleet:
     def __init__(self) -> None:
         self.store: Store[Tenant] = Store(CacheRule(TENANT_KIND, Tenant))
         self.store.finish_list(0, set(), "1")
-        self.backlog = TenantBacklog(self.store, workers=1)
+        self.backlog = TenantBacklog(workers=1)
+        self.store.subscribe(self.backlog.on_change)
         for key in NEW:
             self.backlog.add(key)
 
@@ -55,6 +56,12 @@ async def test_a_tenant_with_a_status_makes_room() -> None:
     assert await fleet.has_room()
 
 
+async def test_a_tenant_whose_objects_are_applied_makes_room() -> None:
+    fleet = Fleet()
+    fleet.backlog.remove(NEW[0])
+    assert await fleet.has_room()
+
+
 async def test_a_deleted_tenant_makes_room() -> None:
     fleet = Fleet()
     fleet.watch(NEW[0], 2)
@@ -71,8 +78,10 @@ async def test_the_one_that_waits_continues_when_there_is_room() -> None:
     assert await fleet.has_room()
 
 
-async def test_a_full_backlog_in_which_nothing_begins_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backlog, "PATIENCE_SECONDS", 0.01)
+async def test_a_full_backlog_in_which_nothing_is_applied_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tenant_backlog, "PATIENCE_SECONDS", 0.01)
     fleet = Fleet()
     async with asyncio.timeout(10):
         await fleet.backlog.wait_for_room()
