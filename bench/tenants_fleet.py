@@ -5,7 +5,8 @@ Deployment that is paused and has no replicas stands for workloads. One process 
 processes starts on it twice (`--shard=N/M`), because the first start labels what it finds; memory and times are those
 of the second, when nothing is left to write. `tenants_storm` measures how fast a fleet with pods comes up.
 
-Sizes: `--sizes 10000`; partitions: `--processes 1,2,4`; idle time: `--seconds 60`.
+Sizes: `--sizes 5000,10000`, the same fleet that grows, with all numbers of processes at its last size; partitions:
+`--processes 1,2,4`; idle time: `--seconds 60`.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from bench.measuring.plane import BenchContext, bench_context
 from bench.measuring.process import Usage
 from bench.measuring.report import Report, progress
 from bench.measuring.scenario_run import run
-from bench.measuring.tenants import CustomersTable, TenantsNamespace, customers_table, row_uid, template
+from bench.measuring.tenants import TenantsNamespace, customers_table, row_uid, template
 from bench.tenants_changes import measure_template_edit
 from bench.tenants_storm import AGENT, INTERVAL, OPERATOR, count_unrelated_writes, start_and_wait_ready
 
-DEFAULT = Options(objects=1, rounds=1, seconds=60.0, sizes=(10_000,), processes=(1, 2, 4))
+DEFAULT = Options(objects=1, rounds=1, seconds=60.0, sizes=(5_000, 10_000), processes=(1, 2, 4))
 NEW_ROW_SECONDS = at_most(3)
 KILOBYTES_EACH = at_most(40)
 NONE = at_most(0)
@@ -47,16 +48,29 @@ def main(argv: Sequence[str]) -> int:
 async def measure(report: Report) -> None:
     async with bench_context() as context, customers_table() as table:
         await install_crds(context.bare)
-        for size in report.options.sizes:
-            await measure_size(report, context, table, size)
+        space = TenantsNamespace(context.bare, f"{context.namespace}-fleet", table, INTERVAL, light_template)
+        await space.create()
+        await table.clear()
+        fleet = Fleet(context, space, OperatorCalls(context, AGENT))
+        *smaller, largest = report.options.sizes
+        small_mb = await create_first(fleet)
+        for size in smaller:
+            await measure_size(report, fleet, size, report.options.processes[:1], small_mb)
+        await measure_size(report, fleet, largest, report.options.processes, small_mb)
+        await space.delete()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Fleet:
     context: BenchContext
     space: TenantsNamespace
     calls: OperatorCalls
-    size: int
+    size: int = 0
+    """Rows of the table: the first of them, by number."""
+
+    async def add_rows(self, count: int) -> None:
+        await self.space.table.add(range(self.size, self.size + count))
+        self.size += count
 
     @asynccontextmanager
     async def partitions(self, count: int) -> AsyncIterator[list[RunningOperator]]:
@@ -99,17 +113,14 @@ class PartitionsResult:
         return [after.cpu_seconds - before.cpu_seconds for before, after in self.edit]
 
 
-async def measure_size(report: Report, context: BenchContext, table: CustomersTable, size: int) -> None:
-    space = TenantsNamespace(context.bare, f"{context.namespace}-{size}", table, INTERVAL, light_template)
-    fleet = Fleet(context, space, OperatorCalls(context, AGENT), size)
-    await space.create()
-    await table.clear()
-    small_mb = await create_fleet(fleet)
+async def measure_size(
+    report: Report, fleet: Fleet, size: int, processes: Sequence[int], small_mb: float
+) -> None:
+    await grow(fleet, size)
     results: list[PartitionsResult] = []
-    for number, count in enumerate(report.options.processes, start=1):
-        results.append(await measure_partitions(fleet, count, number, report.options.seconds))
-        report.add(*figures(fleet, results, small_mb))
-    await space.delete()
+    for count in processes:
+        results.append(await measure_partitions(fleet, count, report.options.seconds))
+        report.add(*figures(size, results, small_mb))
 
 
 def light_template(version: str) -> Manifest:
@@ -124,18 +135,20 @@ def light_template(version: str) -> Manifest:
     return made
 
 
-async def create_fleet(fleet: Fleet) -> float:
-    """Create all Tenants; the memory of the operator while there were few."""
-    space, table = fleet.space, fleet.space.table
-    await table.add(range(_FEW))
+async def create_first(fleet: Fleet) -> float:
+    """Create few Tenants; the memory of the operator with them."""
+    await fleet.add_rows(_FEW)
     async with fleet.partitions(1) as [running]:
-        await running.while_running(start_and_wait_ready(space, _FEW))
-        small = running.usage().rss_mb
-        progress(f"{fleet.size} rows")
-        await table.add(range(_FEW, fleet.size))
-        await running.while_running(until_all_exist(fleet, fleet.size))
+        await running.while_running(start_and_wait_ready(fleet.space, _FEW))
+        return running.usage().rss_mb
+
+
+async def grow(fleet: Fleet, size: int) -> None:
+    progress(f"{size} rows")
+    await fleet.add_rows(size - fleet.size)
+    async with fleet.partitions(1) as [running]:
+        await running.while_running(until_all_exist(fleet, size))
         await fleet.calls.until_quiet()
-    return small
 
 
 async def until_all_exist(fleet: Fleet, count: int) -> None:
@@ -145,15 +158,15 @@ async def until_all_exist(fleet: Fleet, count: int) -> None:
         await made.until(count)
 
 
-async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: float) -> PartitionsResult:
+async def measure_partitions(fleet: Fleet, count: int, seconds: float) -> PartitionsResult:
     progress(f"processes: {count}; first start")
     mark = await fleet.calls.mark()
     async with fleet.partitions(count):
         await fleet.calls.until_quiet()
     first_start = Phase(await fleet.calls.since(mark))
     progress("second start")
-    row = fleet.size + number - 1
-    await fleet.space.table.add([row])
+    row = fleet.size
+    await fleet.add_rows(1)
     mark, began = await fleet.calls.mark(), time.perf_counter()
     async with (
         watch_objects(fleet.space.bare, fleet.space.core("configmaps"), _is_named(row_uid(row))) as made,
@@ -167,7 +180,7 @@ async def measure_partitions(fleet: Fleet, count: int, number: int, seconds: flo
         await asyncio.sleep(seconds)
         rest = list(zip(before, _usages(processes), strict=True))
         before = _usages(processes)
-        edit = measure_template_edit(fleet.space, row + 1, str(number + 1))
+        edit = measure_template_edit(fleet.space, fleet.size, f"{fleet.size}")
         edit_seconds = await processes[0].while_running(edit)
         await fleet.calls.until_quiet()
         edited = list(zip(before, _usages(processes), strict=True))
@@ -182,14 +195,14 @@ def _usages(processes: Sequence[RunningOperator]) -> list[Usage]:
     return [each.usage() for each in processes]
 
 
-def figures(fleet: Fleet, results: Sequence[PartitionsResult], small_mb: float) -> list[Figure]:
+def figures(size: int, results: Sequence[PartitionsResult], small_mb: float) -> list[Figure]:
     """Of the last result, compared with the first."""
     first, last = results[0], results[-1]
     target = _SPLIT.get(last.count) if first.count == 1 else None
-    kilobytes = [1_000 * (each.largest_mb - small_mb) / fleet.size for each in (last, first)]
+    kilobytes = [1_000 * (each.largest_mb - small_mb) / size for each in (last, first)]
     memory = [after.rss_mb for _, after in last.rest]
     return [
-        Figure(f"{fleet.size:,} tenants, processes: {last.count}; memory of the largest", max(memory), "MB"),
+        Figure(f"{size:,} tenants, processes: {last.count}; memory of the largest", max(memory), "MB"),
         Figure("… of the smallest", min(memory), "MB"),
         with_floor(
             "… each tenant of the fleet in the largest",

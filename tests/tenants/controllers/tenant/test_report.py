@@ -18,6 +18,7 @@ from steward.runtime.status.throttle import INITIAL_DELAY_SECONDS
 from steward.tenants.api.resource import TResource
 from steward.tenants.api.tenant import TenantSpec, TenantStatus
 from steward.tenants.controllers.common.document import TenantDocument
+from steward.tenants.controllers.tenant.records import recorded_document
 from steward.tenants.controllers.tenant.report import (
     MAX_REPAIR_SECONDS,
     RECHECK_SECONDS,
@@ -30,6 +31,7 @@ from steward.tenants.objects.desired import DesiredObject, ObjectScope, desired_
 from steward.tenants.objects.orphans import TenantOwner
 from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.tenants.status.progress import ResourceProgress, ResourceState
+from steward.tenants.status.tenant import TenantProblem
 from steward.testkit.clock import FakeClock
 from tests.tenants.support.fleet import config_map, resource
 
@@ -78,7 +80,7 @@ class ReportedTenant:
         self, progress: ResourceProgress, effect: StepEffect = StepEffect.UNCHANGED, uid: str = "u1"
     ) -> Result:
         desired = desired_app()
-        document = self._document()
+        document = self.document()
         self.state.add_records(document.records)
         done = ApplyRecord(uid, effect is not StepEffect.UNCHANGED, GENERATION, self._now())
         known = self.state.records.get(desired.ref)
@@ -86,7 +88,7 @@ class ReportedTenant:
         self.state.note_applied(desired.ref, GENERATION, effect, self.clock.monotonic())
         return await self.reporter.report(TenantSnapshot(document, self.state, (desired,)), [progress], [])
 
-    def _document(self) -> TenantDocument:
+    def document(self) -> TenantDocument:
         status = msgspec.convert(self.statuses[-1] if self.statuses else {}, TenantStatus)
         meta = ObjectMeta(name="acme", namespace="shop", uid="t", generation=GENERATION)
         spec = TenantSpec(uid="acme", template_ref="web", template_generation=1)
@@ -136,6 +138,20 @@ async def test_a_failure_of_a_new_tenant_is_reported_at_once() -> None:
     new = ReportedTenant()
     await new.reconcile(FAILED, StepEffect.CREATED)
     assert (len(new.statuses), new.ready) == (1, "False")
+
+
+@pytest.mark.parametrize("reported", ["a pause", "a problem"])
+async def test_the_first_status_records_the_objects_whatever_it_reports(reported: str) -> None:
+    new = ReportedTenant()
+    document = recorded_document(new.document(), new.state, [desired_app()])
+    if reported == "a pause":
+        await new.reporter.report_pause(document)
+    else:
+        problem = TenantProblem("NoServiceAccount", "there is none")
+        await new.reporter.report_problem(document, new.state, problem)
+    (status,) = new.statuses
+    assert [each["name"] for each in status["applied"]] == ["app"]
+    assert status["appliedResources"] == ["ConfigMap/shop/app@app"]
 
 
 async def test_a_deleted_object_that_is_put_back_ready_changes_no_status(tenant: ReportedTenant) -> None:
