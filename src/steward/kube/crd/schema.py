@@ -24,6 +24,9 @@ Schema = dict[str, Any]
 
 ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 INT_OR_STRING = "x-kubernetes-int-or-string"
+NOT_OBSERVED = -1
+"""The observedGeneration of an object that has no status yet. Tools that follow kstatus take an object without a status
+for ready."""
 
 
 class Cel(NamedTuple):
@@ -127,6 +130,9 @@ def _root_schema(root: type[msgspec.Struct]) -> Schema:
         **schema["properties"],
         "metadata": _metadata_schema(schema["properties"]["metadata"]),
     }
+    status = schema["properties"].get("status", {})
+    if "observedGeneration" in status.get("properties", {}):
+        status["default"] = {"observedGeneration": NOT_OBSERVED}
     return schema
 
 

@@ -1,6 +1,6 @@
 """Tenant: the rendered objects of one row and one template. Created by the operator, not by users."""
 
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -20,9 +20,6 @@ from steward.tenants.api.scalars import (
     Unset,
 )
 from steward.tenants.api.status import Conditions
-
-NOT_OBSERVED: Final = {"observedGeneration": -1}
-"""The status of a Tenant before its first one. Tools that follow kstatus take an object without a status for ready."""
 
 Resources = Annotated[list[TResource], Meta(extra_json_schema=ATOMIC)] | Unset
 
@@ -165,7 +162,7 @@ class Tenant(Part):
 
     metadata: Metadata
     spec: TenantSpec
-    status: Annotated[TenantStatus, Meta(extra_json_schema={"default": NOT_OBSERVED})] | Unset = UNSET
+    status: TenantStatus | Unset = UNSET
 
 
 CUSTOM_KIND = CustomKind(

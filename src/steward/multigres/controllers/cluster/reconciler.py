@@ -12,7 +12,7 @@ from steward.kube.objects.kinds import SECRET, Key, Manifest, Ref
 from steward.kube.objects.meta import HasMetadata, key_of
 from steward.multigres import names
 from steward.multigres.api.cluster import MultigresClusterSpec
-from steward.multigres.api.unset import or_default
+from steward.multigres.api.unset import generation_of_status, or_default
 from steward.multigres.cache_rules import CELL
 from steward.multigres.cache_rules import CLUSTER as KIND
 from steward.multigres.controllers.cluster import client_tls, operator_updates
@@ -232,7 +232,7 @@ class ClusterReconciler:
         self, cluster: ClusterView, spec: ResolvedSpec, stall: Stall | None
     ) -> ClusterView:
         """Returns the cluster with its initial status; the cluster itself if it has a status already."""
-        if or_default(cluster.status.observed_generation, 0):
+        if generation_of_status(cluster.status.observed_generation):
             return cluster
         ref = Ref(KIND, key_of(cluster))
         report = self.context.reporter.report(ref, cluster, self._status(cluster, spec, stall))

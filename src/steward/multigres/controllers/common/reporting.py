@@ -9,7 +9,7 @@ from steward.kube.objects.kinds import Manifest, Ref
 from steward.kube.objects.timestamps import to_timestamp
 from steward.multigres.api.scalars import Unset
 from steward.multigres.api.status import Conditions
-from steward.multigres.api.unset import or_default
+from steward.multigres.api.unset import generation_of_status
 from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER
 from steward.multigres.controllers.common.status_contributions import StatusContributions
 from steward.multigres.status.changes import (
@@ -101,7 +101,7 @@ class StatusReporter:
     def _update(self, ref: Ref, previous: ReportedStatus, status: Manifest) -> StatusUpdate:
         age = max(0.0, self._clock.now() - unready_since(status))
         longest = UPDATE_SECONDS if was_available(previous.conditions) else MAX_INTERVAL_SECONDS
-        is_new_child = ref.kind != CLUSTER and not or_default(previous.observed_generation, 0)
+        is_new_child = ref.kind != CLUSTER and not generation_of_status(previous.observed_generation)
         initial = self._child_seconds() if is_new_child else INITIAL_DELAY_SECONDS
         return StatusUpdate(content_hash(status), names_cause(status), age, longest, initial)
 
@@ -112,7 +112,7 @@ class StatusReporter:
 def _is_urgent(ref: Ref, previous: ReportedStatus, status: Manifest) -> bool:
     """While a new or edited cluster starts, its own status is enough: the status of its children is delayed until they
     are ready again. Until then their observedGeneration says that it is about an earlier spec."""
-    observed = or_default(previous.observed_generation, 0)
+    observed = generation_of_status(previous.observed_generation)
     if ref.kind == CLUSTER or observed == status["observedGeneration"]:
         return is_urgent(previous.conditions, observed, status)
     is_stopped = bool(observed) and has_another_cause(previous.conditions, status)

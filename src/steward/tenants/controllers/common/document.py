@@ -1,6 +1,5 @@
 """A complete Tenant: the informer cache holds only the fields that are read for the whole fleet."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,6 +25,8 @@ class TenantDocument(Struct, frozen=True):
     metadata: ObjectMeta
     spec: TenantSpec
     status: TenantStatus = msgspec.field(default_factory=TenantStatus)
+    unreported: tuple[AppliedObject, ...] = ()
+    """The records of a Tenant without a status."""
 
     @property
     def ref(self) -> Ref:
@@ -50,24 +51,25 @@ class TenantDocument(Struct, frozen=True):
 
     @property
     def records(self) -> list[AppliedObject]:
-        return [] if self.status.applied is UNSET else self.status.applied
+        return [*self.unreported] if self.status.applied is UNSET else self.status.applied
 
     @property
     def is_reported(self) -> bool:
-        """Whether a status was written. Until then the spec is the only record of what was applied: the registry
-        controller does not change it before."""
-        return bool(self.status.conditions)
+        """Whether this operator, or another one before it, has written a status. Until then the spec is the only record
+        of what was applied: the registry controller does not change it before."""
+        return bool(self.status.conditions or self.status.applied_resources)
+
+    @property
+    def recorded_status(self) -> TenantStatus:
+        """The status, with the records that it does not have yet."""
+        if not self.unreported:
+            return self.status
+        fields = {**status_fields(self.status), **applied_fields(self.unreported)}
+        return msgspec.convert(fields, TenantStatus)
 
     def with_status(self, status: dict[str, Any]) -> "TenantDocument":
         """With this status, which was just written."""
         return structs.replace(self, status=msgspec.convert(status, TenantStatus))
-
-    def with_records(self, records: Iterable[AppliedObject]) -> "TenantDocument":
-        """With these records, for a Tenant without a status."""
-        fields = applied_fields(records)
-        return structs.replace(
-            self, status=msgspec.convert({**status_fields(self.status), **fields}, TenantStatus)
-        )
 
     @property
     def recorded_objects(self) -> tuple[AppliedRef, ...]:

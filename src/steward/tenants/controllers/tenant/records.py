@@ -7,6 +7,8 @@ the first holds the records, also one about a failure, a pause or a deletion.
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from steward.tenants.controllers.common.document import TenantDocument
 from steward.tenants.controllers.tenant.state import TenantState
 from steward.tenants.objects.desired import DesiredObject
@@ -20,4 +22,4 @@ def recorded_document(
     if document.is_reported:
         return document
     records = {each.ref: each.applied_object() for each in desired}
-    return document.with_records((records | state.records).values())
+    return structs.replace(document, unreported=tuple((records | state.records).values()))

@@ -71,7 +71,7 @@ class TenantReporter:
         self._throttle = StatusThrottle(context.clock)
 
     def previous_status(self, document: TenantDocument) -> PreviousStatus:
-        return PreviousStatus(document.status, document.metadata.generation, self._now())
+        return PreviousStatus(document.recorded_status, document.metadata.generation, self._now())
 
     async def record_desired(self, snapshot: TenantSnapshot, orphans: Iterable[AppliedRef]) -> TenantSnapshot:
         """Records new objects in the status before they are created. The snapshot then has the status as written. The
@@ -95,7 +95,7 @@ class TenantReporter:
         await self.executor.execute((*events, status), document.ref)
 
     async def report_pause(self, document: TenantDocument) -> None:
-        previous = status_fields(document.status)
+        previous = status_fields(document.recorded_status)
         status = paused_status(previous, document.metadata.generation, self._now())
         event = () if is_reported(previous) else (Emit(document.ref, reasons.PAUSED, MESSAGE),)
         await self.executor.execute((*event, Status(document.ref, status)), document.ref)
