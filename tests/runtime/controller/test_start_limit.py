@@ -63,6 +63,20 @@ def test_objects_that_start_later_are_few_at_once_again(starts: Starts) -> None:
     assert len(starts.start_after(0)) == AT_ONCE
 
 
+def test_the_limit_stays_while_objects_wait_although_all_started_ones_are_finished(starts: Starts) -> None:
+    starts.slowdown = 1.0
+    assert [len(starts.start_after(GROWTH_SECONDS)) for _ in range(2)] == [2, 3]
+    for key in KEYS[:3]:
+        starts.limit.finish(key)
+    assert [key for key in KEYS[3:] if starts.limit.start(key)] == KEYS[3:6]
+
+
+def test_a_finished_object_is_no_longer_started(starts: Starts) -> None:
+    starts.start_all()
+    starts.limit.finish(KEYS[0])
+    assert [starts.limit.is_started(key) for key in KEYS[:3]] == [False, True, False]
+
+
 def test_a_finished_object_wakes_the_one_that_has_waited_longest(starts: Starts) -> None:
     starts.start_all()
     starts.limit.finish(KEYS[1])

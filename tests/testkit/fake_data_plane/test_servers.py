@@ -74,6 +74,13 @@ async def test_a_server_with_a_quorum_answers_at_its_address_in_the_cluster(serv
     assert await read_key(servers) is None
 
 
+async def test_a_server_that_has_not_started_yet_refuses_connections(servers: TopologyServers) -> None:
+    await servers.reconcile([SERVER._replace(has_quorum=False)])
+    async with client(servers) as etcd:
+        with pytest.raises(Unreachable, match=r"Connect call failed \('127\.0\.0\.1'"):
+            await etcd.get("/a")
+
+
 async def test_data_survives_a_stop_and_a_restart(servers: TopologyServers) -> None:
     await servers.reconcile([SERVER])
     await read_key(servers)

@@ -16,7 +16,7 @@ SHUTDOWN_SECONDS = 0.05
 class Listener:
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
-        self._socket = _bound(0)
+        self._socket = bind_port()
         self.port: int = self._socket.getsockname()[1]
         self._runner: web.ServerRunner | None = None
 
@@ -34,7 +34,7 @@ class Listener:
         """Close all connections and refuse new ones."""
         if self._runner is not None:
             await self._close_server(self._runner)
-            self._socket = _bound(self.port)
+            self._socket = bind_port(self.port)
 
     async def close(self) -> None:
         """Give up the port."""
@@ -47,7 +47,7 @@ class Listener:
         await runner.cleanup()
 
 
-def _bound(port: int) -> socket.socket:
+def bind_port(port: int = 0) -> socket.socket:
     """A bound socket that does not listen reserves its port, and the kernel refuses connections to it."""
     found = socket.socket()
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -20,6 +20,7 @@ from steward.kube.objects.kinds import Key
 from steward.multigres.resolution.defaults import ETCD_CLIENT_PORT
 from steward.runtime.manager.connect_to import Forward, ForwardFile, Redirect, write_forwards
 from steward.testkit.fake_data_plane.faults import NO_FAULTS, DataPlaneFault, DataPlaneFaults
+from steward.testkit.fake_data_plane.listener import HOST, bind_port
 from steward.testkit.fake_data_plane.memory_etcd import DirectEtcdClient, MemoryEtcd
 
 log = logging.getLogger(__name__)
@@ -85,6 +86,7 @@ class TopologyServers:
         self._keys: dict[str, Key] = {}
         self._started: dict[str, float] = {}
         self._written_forwards: frozenset[Forward] | None = None
+        self._refusing = bind_port()
         self._redirect = Redirect((ForwardFile(self.forwards_file), *external.forwards))
 
     @property
@@ -118,7 +120,8 @@ class TopologyServers:
         # One after the other, without a task for each: most of them need nothing.
         for server in desired.values():
             await self._reconcile_server(server)
-        self._write_forwards(other_services)
+        waiting = [server.key for uid, server in desired.items() if uid not in self._processes]
+        self._write_forwards(other_services, waiting)
 
     def remove_stale_data(self, desired: set[str]) -> None:
         """Delete the data of TopoServers that were deleted while this process was not running."""
@@ -128,6 +131,7 @@ class TopologyServers:
 
     async def stop(self) -> None:
         """Stop every etcd and keep their data."""
+        self._refusing.close()
         await asyncio.gather(*(process.stop() for process in self._processes.values()))
 
     def _data(self) -> Path:
@@ -168,13 +172,18 @@ class TopologyServers:
         elif process.is_paused and not is_silenced:
             process.resume()
 
-    def _write_forwards(self, other_services: Collection[Forward]) -> None:
-        forwards = frozenset((*other_services, *self._external.forwards)) | frozenset(
-            Forward(
-                f"{key.name}.{key.namespace}.svc", ETCD_CLIENT_PORT, "127.0.0.1", self._processes[uid].port
-            )
-            for uid, key in self._keys.items()
-        )
+    def _write_forwards(self, other_services: Collection[Forward], waiting: Collection[Key]) -> None:
+        """Servers that have not started yet refuse connections: their unknown names would be looked up in the DNS, and
+        a resolver takes 5 s if one of its packets is lost."""
+        refusing = self._refusing.getsockname()[1]
+        running = {key: self._processes[uid].port for uid, key in self._keys.items()}
+        ports = {**dict.fromkeys(waiting, refusing), **running}
+        services = frozenset(_forward(key, port) for key, port in ports.items())
+        forwards = frozenset((*other_services, *self._external.forwards)) | services
         if forwards != self._written_forwards:
             write_forwards(self.forwards_file, forwards)
             self._written_forwards = forwards
+
+
+def _forward(server: Key, port: int) -> Forward:
+    return Forward(f"{server.name}.{server.namespace}.svc", ETCD_CLIENT_PORT, HOST, port)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from steward.kube.objects.conditions import Condition
 from steward.kube.objects.kinds import Key, Ref
@@ -10,6 +11,7 @@ from steward.multigres.api.cluster_status import MultigresClusterStatus
 from steward.multigres.api.shard import ShardStatus
 from steward.multigres.cache_rules import CLUSTER, SHARD
 from steward.multigres.controllers.common.status_contributions import (
+    BACKUPS,
     CERTIFICATES,
     TOPOLOGY,
     StatusContributions,
@@ -21,6 +23,11 @@ from steward.runtime.reconcile import RequeueAfter
 REF = Ref(SHARD, Key("shop", "x"))
 VALID = Condition("BackupCertificatesReady", "True", "Valid", "all is well", 1)
 READY: dict[str, Any] = {"type": "Ready", "status": "True", "reason": "R", "message": ""}
+WRITTEN = {
+    CERTIFICATES: VALID.manifest() | {"lastTransitionTime": "2025-01-01T00:00:00Z"},
+    BACKUPS: Condition("BackupHealthy", "True", "BackedUp", "", 1, "2025-01-01T00:00:00Z").manifest(),
+}
+"""Conditions of a status that an earlier process wrote."""
 OWN = {"phase": "Healthy", "conditions": [{**READY, "lastTransitionTime": "t0"}]}
 NOW = "2026-01-01T00:00:00Z"
 
@@ -51,6 +58,16 @@ async def test_an_unchanged_condition_keeps_its_transition_time() -> None:
     old = {**VALID.manifest(), "lastTransitionTime": "2025-01-01T00:00:00Z"}
     status = contributions.merge_into(REF, previous(conditions=[old]), {**OWN, "conditions": [old]}, NOW)
     assert status["conditions"] == [old]
+
+
+@pytest.mark.parametrize("first", WRITTEN)
+async def test_the_first_contribution_after_a_restart_moves_no_condition(first: str) -> None:
+    contributions, conditions = StatusContributions(), [*WRITTEN.values()]
+    await contribute(contributions, first, conditions=[WRITTEN[first]])
+    status = contributions.merge_into(
+        REF, previous(conditions=conditions), {**OWN, "conditions": conditions}, NOW
+    )
+    assert status["conditions"] == conditions
 
 
 def test_without_a_contribution_the_previous_fields_stay() -> None:

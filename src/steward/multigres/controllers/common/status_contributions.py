@@ -85,11 +85,14 @@ class StatusContributions:
 def _merge_conditions(
     own: tuple[Condition, ...], previous: Any, contributed: list[Condition], now: str
 ) -> list[dict[str, Any]]:
+    """Each condition stays at its place in the previous status: after a restart the contributors report in another
+    order, and conditions in another order are a write."""
     types = {condition.type for condition in contributed}
     known = read_conditions(previous.conditions)
     old = tuple(condition for condition in known if condition.type in types)
-    others = tuple(condition for condition in own if condition.type not in types)
-    return condition_manifests((*others, *set_conditions(old, contributed, now)))
+    merged = {condition.type: condition for condition in set_conditions(old, contributed, now)}
+    placed = [merged.pop(condition.type, condition) for condition in own]
+    return condition_manifests((*placed, *merged.values()))
 
 
 def _previous_fields(previous: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
