@@ -77,6 +77,12 @@ def test_all_controllers_run_but_the_disabled_ones(assembly: Assembly) -> None:
     assert not any(flag.startswith("--controllers") for flag in commands(assembly)["kube-controller-manager"])
 
 
+def test_flags_that_are_given_follow_those_of_the_api_server(assembly: Assembly) -> None:
+    settings = replace(assembly.settings, api_server_flags=("--event-ttl=2h",))
+    before = commands(assembly)["kube-apiserver"]
+    assert commands(replace(assembly, settings=settings))["kube-apiserver"] == [*before, "--event-ttl=2h"]
+
+
 def test_the_audit_policy_records_every_call_once(assembly: Assembly) -> None:
     policy = load_yaml(files(assembly)[assembly.layout.config / "audit.yaml"])
     assert policy["rules"] == [{"level": "Metadata"}]

@@ -238,6 +238,8 @@ async def test_purge_of_a_missing_directory_does_nothing(tmp_path: Path) -> None
 
 async def test_the_audit_log_names_every_caller(request: pytest.FixtureRequest, namespace: str) -> None:
     plane: ControlPlane = request.getfixturevalue("control_plane")
-    calls = [json.loads(line) for line in plane.audit_log.read_text().splitlines()]
+    with plane.audit_log.open() as log:
+        # Late in a run, decoding all lines would take seconds.
+        calls = [json.loads(line) for line in log if namespace in line]
     ours = [call for call in calls if call["userAgent"] == "steward-tests"]
     assert any(call["verb"] == "create" and call["objectRef"].get("name") == namespace for call in ours)

@@ -29,6 +29,9 @@ UNUSED_CONTROLLERS = (
 )
 """No test reads what they write, and they cost the API server one of ten requests."""
 
+API_SERVER_FLAGS = ("--enable-priority-and-fairness=false",)
+"""No test is about the queues of the API server, and each request waits in one of them."""
+
 
 @contextmanager
 def running_control_plane(record: PermissionRecord, *admission_plugins: str) -> Iterator[str]:
@@ -42,6 +45,7 @@ def running_control_plane(record: PermissionRecord, *admission_plugins: str) -> 
             lifetime=Lifetime.PARENT,
             admission_plugins=admission_plugins,
             disabled_controllers=UNUSED_CONTROLLERS,
+            api_server_flags=API_SERVER_FLAGS,
         )
         loop.run_until_complete(_start(settings))
         yield str(directory)

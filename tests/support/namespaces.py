@@ -1,8 +1,8 @@
 """Creates and releases the namespaces of tests.
 
 A control plane that was started for the run is deleted with everything on it. There only the workloads of a namespace
-are deleted, which takes a handful of requests: deleting a namespace takes hundreds, more than most tests, and accounted
-for half of all requests. On a control plane that outlives the run, namespaces are deleted.
+with pods are deleted, which takes a handful of requests: deleting a namespace takes hundreds, more than most tests, and
+accounted for half of all requests. On a control plane that outlives the run, namespaces are deleted.
 """
 
 import os
@@ -48,8 +48,12 @@ def release_namespace(server: ApiServer, name: str) -> None:
     if external_control_plane():
         assert server.call("DELETE", f"/api/v1/namespaces/{name}").status < 500
         return
+    if not server.call("GET", f"/api/v1/namespaces/{name}/pods?limit=1").json()["items"]:
+        return
     for path in _WORKLOADS:
-        _succeeds(server, "DELETE", path.format(f"namespaces/{name}"), {"propagationPolicy": "Background"})
+        # Without a grace period: kwok would delete each pod in a request of its own.
+        options = {"propagationPolicy": "Background", "gracePeriodSeconds": 0}
+        _succeeds(server, "DELETE", path.format(f"namespaces/{name}"), options)
 
 
 def _succeeds(server: ApiServer, method: str, path: str, body: object) -> None:

@@ -1,4 +1,4 @@
-"""Starts operators by a fork of a process that has imported them, which saves most of the CPU time of a start.
+"""Starts operators and verbs by a fork of a process that has imported them, which saves most of a start's CPU time.
 
     python -m tests.support.prepared_process FD OPERATOR MODULE:NAME=SECONDS...
 
@@ -27,6 +27,8 @@ from typing import NamedTuple
 from tests.support import short_periods
 from tests.support.paths import ROOT
 
+VERBS = "verbs"
+"""In place of an operator: all verbs of the command line."""
 IMPORTED = ("steward.cli.main", "steward.cli.commands.run", "steward.runtime.manager.run")
 
 
@@ -86,14 +88,20 @@ class Forks:
         )
         other.close()
 
-    def start(self, args: Sequence[str], environment: Mapping[str, str], log: int) -> PreparedProcess:
-        """Runs the command in a fork, with these variables; its output goes to the file `log`."""
+    def start(
+        self, args: Sequence[str], environment: Mapping[str, str], output: int, errors: int | None = None
+    ) -> PreparedProcess:
+        """Runs the command in a fork, with these variables; both outputs go to the first file if there is no second."""
         request = {"args": list(args), "environment": dict(environment), "directory": str(Path.cwd())}
         text = json.dumps(request).encode()
         end, exit_pipe = os.pipe()
         try:
             with self._lock:
-                socket.send_fds(self._connection, [len(text).to_bytes(4, "big")], [log, exit_pipe])
+                socket.send_fds(
+                    self._connection,
+                    [len(text).to_bytes(4, "big")],
+                    [output, output if errors is None else errors, exit_pipe],
+                )
                 self._connection.sendall(text)
                 pid = int.from_bytes(_received(self._connection, 4), "big")
         finally:
@@ -135,17 +143,19 @@ class Request(NamedTuple):
     args: list[str]
     environment: dict[str, str]
     directory: str
-    log: int
+    output: int
+    errors: int
     exit_pipe: int
 
 
 def received_request(connection: socket.socket) -> Request | None:
     """The next request; None if the worker has ended."""
-    length, descriptors, _, _ = socket.recv_fds(connection, 4, 2)
+    length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     if not length:
         return None
     content = json.loads(_received(connection, int.from_bytes(length, "big")))
-    return Request(**content, log=descriptors[0], exit_pipe=descriptors[1])
+    output, errors, exit_pipe = descriptors
+    return Request(**content, output=output, errors=errors, exit_pipe=exit_pipe)
 
 
 def next_fork(connection: socket.socket) -> Request | None:
@@ -171,7 +181,8 @@ def next_fork(connection: socket.socket) -> Request | None:
                 _become(request, [connection.detach(), wakeup, written, *exit_pipes.values()])
                 return request
             exit_pipes[pid] = request.exit_pipe
-            os.close(request.log)
+            os.close(request.output)
+            os.close(request.errors)
             connection.sendall(pid.to_bytes(4, "big"))
 
 
@@ -190,19 +201,25 @@ def _become(request: Request, inherited: list[int]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.dup2(request.log, 1)
-    os.dup2(request.log, 2)
-    for descriptor in (*inherited, request.log, request.exit_pipe):
+    os.dup2(request.output, 1)
+    os.dup2(request.errors, 2)
+    for descriptor in (*inherited, request.output, request.errors, request.exit_pipe):
         os.close(descriptor)
     os.environ.clear()
     os.environ.update(request.environment)
     os.chdir(request.directory)
 
 
+def _modules_of(word: str) -> list[str]:
+    if word != VERBS:
+        return [f"steward.{word}.operator"]
+    return [verb.module for verb in importlib.import_module("steward.cli.main").VERBS.values()]
+
+
 def main() -> None:
     descriptor, operator, *periods = sys.argv[1:]
     short_periods.set_periods(periods)
-    for module in (*IMPORTED, f"steward.{operator}.operator"):
+    for module in (*IMPORTED, *_modules_of(operator)):
         importlib.import_module(module)
     gc.freeze()
     request = next_fork(socket.socket(fileno=int(descriptor)))

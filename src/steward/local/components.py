@@ -120,6 +120,7 @@ def _apiserver(assembly: Assembly) -> list[str]:
         f"--audit-log-maxsize={_AUDIT_MEGABYTES}",
         "--audit-log-maxbackup=1",
         *_apiserver_of_nodes(assembly),
+        *assembly.settings.api_server_flags,
     ]
 
 

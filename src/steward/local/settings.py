@@ -53,6 +53,7 @@ class ControlPlaneSettings:
     lifetime: Lifetime = Lifetime.OWN
     admission_plugins: tuple[str, ...] = ()  # in addition to those that are on by default
     disabled_controllers: tuple[str, ...] = ()  # of kube-controller-manager
+    api_server_flags: tuple[str, ...] = ()  # in addition to those that Steward needs
     containers: ContainerSettings | None = None
 
 

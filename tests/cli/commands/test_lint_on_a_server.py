@@ -16,6 +16,7 @@ from steward.tenants.api.kinds import CUSTOM_KINDS as TENANT_KINDS
 from tests.multigres.support.waiting import eventually
 from tests.support.definitions import apply_crds, install_crds
 from tests.support.kubectl import Kubectl
+from tests.support.steward_command import run_steward
 from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 GROUP = "lint.steward.test"
@@ -100,8 +101,7 @@ def run(control_plane: ControlPlane, kubectl: Kubectl, namespace: str, tmp_path:
         file.write_text(text)
         given = [str(file)] if verb == "lint" else ["-f", str(file)]
         where = ("-n", namespace, "--kubeconfig", str(control_plane.kubeconfig))
-        command = [sys.executable, "-m", "steward.cli.main", verb, *given, *options, *where]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        return run_steward(verb, *given, *options, *where)
 
     return run_verb
 

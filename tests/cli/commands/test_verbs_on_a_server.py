@@ -41,6 +41,7 @@ from tests.multigres.support.operator import running_operator as running_multigr
 from tests.support import definitions, namespaces
 from tests.support.kubectl import Kubectl
 from tests.support.programs import built_program
+from tests.support.steward_command import run_steward
 from tests.tenants.support.manifests import resource
 from tests.tenants.support.operator import running_operator as running_tenants
 
@@ -74,8 +75,7 @@ class BrokenNamespace:
 
     def steward(self, *arguments: str, kubeconfig: Path | None = None) -> subprocess.CompletedProcess[str]:
         where = ("-n", self.namespace, "--kubeconfig", str(kubeconfig or self.plane.kubeconfig))
-        command = [sys.executable, "-m", "steward.cli.main", *arguments, *where]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        return run_steward(*arguments, *where)
 
     async def run_until(self, code: int, *arguments: str) -> str:
         """Runs a verb until it exits with this code; returns its output."""

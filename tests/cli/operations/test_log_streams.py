@@ -28,6 +28,7 @@ def target(pod: str) -> LogTarget:
     return LogTarget(Key("shop", pod), f"uid-{pod}", "app")
 
 
+LIMIT_SECONDS = 60.0
 A, B = target("a"), target("b")
 
 
@@ -102,9 +103,15 @@ class Follower:
         return asyncio.create_task(self._follower.run(options))
 
     async def until(self, *expected: str) -> None:
-        while texts(self.lines) != list(expected):
-            self._arrived.clear()
-            await self._arrived.wait()
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                while texts(self.lines) != list(expected):
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            raise AssertionError(
+                f"waited {LIMIT_SECONDS:.0f} s for {expected}: {texts(self.lines)}"
+            ) from None
 
 
 async def ended(task: asyncio.Task[None]) -> None:

@@ -97,9 +97,11 @@ class PodStreamServer:
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
         while True:
-            for line in lines[sent:]:
+            # Counted before they are written: the thread of the test may append a line in the meantime.
+            fresh = lines[sent:]
+            for line in fresh:
                 await response.write(f"{line}\n".encode())
-            sent = max(sent, len(lines))
+            sent += len(fresh)
             if request.query.get("follow") != "true":
                 break
             await asyncio.sleep(0.02)

@@ -1,11 +1,10 @@
 """Runs `steward` against the control plane of the installation tests."""
 
 import subprocess
-import sys
-from pathlib import Path
 
 from steward.local.control_plane import ControlPlane
 from tests.support.kubectl import Kubectl
+from tests.support.steward_command import run_steward
 
 
 class Steward:
@@ -15,8 +14,7 @@ class Steward:
         self._kubeconfig = ["--kubeconfig", str(plane.kubeconfig)]
 
     def run(self, verb: str, *args: str) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).parent / "steward"), verb, *args, *self._kubeconfig]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        return run_steward(verb, *args, *self._kubeconfig)
 
     def __call__(self, verb: str, *args: str) -> str:
         done = self.run(verb, *args)

@@ -152,7 +152,7 @@ class RunningDataPlane:
         status = await self.server_status(found[0]) if len(found) == 1 else None
         if status is None or "primaryStatus" not in status:
             return None
-        cohort = status["primaryStatus"]["syncReplicationConfig"]["standbyIds"]
+        cohort = status["primaryStatus"].get("syncReplicationConfig", {}).get("standbyIds", ())
         return found[0] if len(cohort) == SERVERS else None
 
     async def is_refused(self) -> bool:
