@@ -140,18 +140,25 @@ async def test_a_failure_of_a_new_tenant_is_reported_at_once() -> None:
     assert (len(new.statuses), new.ready) == (1, "False")
 
 
-@pytest.mark.parametrize("reported", ["a pause", "a problem"])
+@pytest.mark.parametrize("reported", ["a pause", "a problem", "an error"])
 async def test_the_first_status_records_the_objects_whatever_it_reports(reported: str) -> None:
     new = ReportedTenant()
     document = recorded_document(new.document(), new.state, [desired_app()])
     if reported == "a pause":
         await new.reporter.report_pause(document)
+    elif reported == "an error":
+        await new.reporter.record_interrupted(document)
     else:
         problem = TenantProblem("NoServiceAccount", "there is none")
         await new.reporter.report_problem(document, new.state, problem)
     (status,) = new.statuses
     assert [each["name"] for each in status["applied"]] == ["app"]
     assert status["appliedResources"] == ["ConfigMap/shop/app@app"]
+
+
+async def test_an_error_writes_no_second_status(tenant: ReportedTenant) -> None:
+    await tenant.reporter.record_interrupted(tenant.document())
+    assert len(tenant.statuses) == 1
 
 
 async def test_a_deleted_object_that_is_put_back_ready_changes_no_status(tenant: ReportedTenant) -> None:

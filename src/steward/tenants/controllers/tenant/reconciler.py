@@ -168,7 +168,7 @@ class TenantReconciler:
         desired = desired_objects(resources, ObjectScope(document.owner, kinds.cluster_scoped, None))
         access = await self._access.access(document, desired)
         refused = frozenset(each.id for each in desired if is_refused(each, access))
-        return ObjectsInSpec(tuple(each for each in desired if each.id not in refused), refused)
+        return ObjectsInSpec(tuple(each for each in desired if not is_refused(each, access)), refused)
 
     def _forget(self, key: Key) -> None:
         self._states.forget(key)
@@ -193,7 +193,11 @@ class TenantReconciler:
             await self._reporter.report_problem(await self._with_records(document, state), state, problem)
             return DONE, PARTIAL_FAILURE
         state.add_records(document.records)
-        return await self._apply_objects(document, state)
+        try:
+            return await self._apply_objects(document, state)
+        except Exception:
+            await self._reporter.record_interrupted(await self._with_records(document, state))
+            raise
 
     def _problem(self, document: TenantDocument) -> TenantProblem | None:
         """Why nothing of the Tenant can be applied."""

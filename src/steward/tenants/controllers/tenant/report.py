@@ -86,6 +86,15 @@ class TenantReporter:
         self._throttle.record(document.ref, _update(status))
         return snapshot._replace(document=document.with_status(status))
 
+    async def record_interrupted(self, document: TenantDocument) -> None:
+        """The first status of a Tenant that could not be applied because of an error, which is retried: without a
+        status its spec could not change, and a changed template may be the cure."""
+        if document.is_reported:
+            return
+        status = initial_status(self.previous_status(document), len(document.records), document.records)
+        await self.executor.execute((Status(document.ref, status),), document.ref)
+        self._throttle.record(document.ref, _update(status))
+
     async def report_problem(
         self, document: TenantDocument, state: TenantState, problem: TenantProblem
     ) -> None:
