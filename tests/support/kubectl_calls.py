@@ -19,6 +19,7 @@ _PATCHES = {
     "json": "application/json-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
+_CREATED_BY_NAME = {"namespace": "Namespace", "serviceaccount": "ServiceAccount"}
 
 
 def try_direct_call(server: ApiServer, args: tuple[str, ...], document: Any = None) -> Any:
@@ -78,11 +79,21 @@ def _apply(server: ApiServer, command: KubectlCommand) -> Any:
 
 
 def _create(server: ApiServer, command: KubectlCommand) -> Any:
-    known = command.only("--namespace", "--filename") and command.has("--filename")
-    if not known or command.document is None:
+    manifest = _created_manifest(command)
+    if manifest is None:
         return None
     query = {"fieldManager": "kubectl-create", "fieldValidation": "Strict"}
-    return _send_manifest(server, "POST", command, query, "application/json")
+    return _send_manifest(server, "POST", command._replace(document=manifest), query, "application/json")
+
+
+def _created_manifest(command: KubectlCommand) -> Any:
+    """The document, or the object that `KIND NAME` stands for."""
+    if command.has("--filename") and command.only("--namespace", "--filename"):
+        return command.document
+    if len(command.words) != 3 or not command.only("--namespace") or command.words[1] not in _CREATED_BY_NAME:
+        return None
+    metadata = {"name": command.words[2]}
+    return {"apiVersion": "v1", "kind": _CREATED_BY_NAME[command.words[1]], "metadata": metadata}
 
 
 def _send_manifest(

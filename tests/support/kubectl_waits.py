@@ -9,10 +9,10 @@ from typing import Any
 
 from tests.support.api_server import ApiResponse, ApiServer
 from tests.support.kubectl_command import KubectlCommand
+from tests.support.waiting import pause
 
 _SHORT_SECONDS = 20.0
 _DELETED_SECONDS = 240.0
-_POLL_SECONDS = 0.1
 
 Expectation = Callable[[ApiResponse], bool]
 
@@ -55,10 +55,11 @@ def _has_condition(found: Any, type_: str) -> bool:
 
 
 def _is_reached(server: ApiServer, path: str, is_as_expected: Expectation, deadline: float) -> bool:
+    began = time.monotonic()
     while not is_as_expected(server.call("GET", path)):
         if time.monotonic() > deadline:
             return False
-        time.sleep(_POLL_SECONDS)
+        time.sleep(pause(time.monotonic() - began))
     return True
 
 

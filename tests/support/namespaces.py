@@ -1,14 +1,17 @@
 """Creates and releases the namespaces of tests.
 
-A control plane that was started for the run is deleted with everything on it. There only the workloads of a namespace
-with pods are deleted, which takes a handful of requests: deleting a namespace takes hundreds, more than most tests, and
-accounted for half of all requests. On a control plane that outlives the run, namespaces are deleted.
+A control plane that was started for the run is deleted with everything on it. There a namespace stays as it is, unless
+its pods would go on to cost something: those without a node the scheduler tries again and again, and for those of
+clusters the fake data plane works. Only then its workloads are deleted. Deleting a namespace takes hundreds of
+requests, more than most tests, and accounted for half of all. On a control plane that outlives the run, namespaces are
+deleted.
 """
 
 import os
 import secrets
 import time
 from pathlib import Path
+from typing import Any
 
 from tests.support.api_server import ApiServer
 
@@ -23,6 +26,7 @@ _WORKLOADS = (
     "/apis/batch/v1/{}/jobs",
     "/api/v1/{}/pods",
 )
+_CLUSTER_LABEL = "multigres.com/cluster"
 
 
 def external_control_plane() -> Path | None:
@@ -44,16 +48,25 @@ def create_namespace(server: ApiServer) -> str:
 
 
 def release_namespace(server: ApiServer, name: str) -> None:
-    """Delete the namespace, or only its workloads; do not wait."""
+    """Delete the namespace, or only its workloads, or nothing; do not wait.
+
+    Operators of the namespace should have ended: they would create its workloads again.
+    """
     if external_control_plane():
         assert server.call("DELETE", f"/api/v1/namespaces/{name}").status < 500
         return
-    if not server.call("GET", f"/api/v1/namespaces/{name}/pods?limit=1").json()["items"]:
+    pods = server.call("GET", f"/api/v1/namespaces/{name}/pods").json()["items"]
+    if not any(map(_costs_something, pods)):
         return
     for path in _WORKLOADS:
         # Without a grace period: kwok would delete each pod in a request of its own.
         options = {"propagationPolicy": "Background", "gracePeriodSeconds": 0}
         _succeeds(server, "DELETE", path.format(f"namespaces/{name}"), options)
+
+
+def _costs_something(pod: Any) -> bool:
+    is_of_cluster = _CLUSTER_LABEL in pod["metadata"].get("labels", {})
+    return is_of_cluster or "nodeName" not in pod["spec"]
 
 
 def _succeeds(server: ApiServer, method: str, path: str, body: object) -> None:

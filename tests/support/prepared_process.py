@@ -1,4 +1,4 @@
-"""Starts operators and verbs by a fork of a process that has imported them, which saves most of a start's CPU time.
+"""Starts operators, verbs and programs of the tests as forks of a process that has imported what they need.
 
     python -m tests.support.prepared_process FD OPERATOR MODULE:NAME=SECONDS...
 
@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -29,6 +30,8 @@ from tests.support.paths import ROOT
 
 VERBS = "verbs"
 """In place of an operator: all verbs of the command line."""
+PROGRAM_SUFFIX = ".py"
+"""In place of an operator: a program of the tests, which a fork runs anew with its own variables."""
 IMPORTED = ("steward.cli.main", "steward.cli.commands.run", "steward.runtime.manager.run")
 
 
@@ -211,6 +214,9 @@ def _become(request: Request, inherited: list[int]) -> None:
 
 
 def _modules_of(word: str) -> list[str]:
+    if word.endswith(PROGRAM_SUFFIX):
+        path = Path(word).relative_to(ROOT).with_suffix("")
+        return [".".join(path.parts)]
     if word != VERBS:
         return [f"steward.{word}.operator"]
     return [verb.module for verb in importlib.import_module("steward.cli.main").VERBS.values()]
@@ -223,8 +229,13 @@ def main() -> None:
         importlib.import_module(module)
     gc.freeze()
     request = next_fork(socket.socket(fileno=int(descriptor)))
-    if request is not None:
-        sys.argv[:] = request.args
+    if request is None:
+        return
+    sys.argv[:] = request.args
+    if operator.endswith(PROGRAM_SUFFIX):
+        os.setsid()  # tests kill the whole group
+        runpy.run_path(operator, run_name="__main__")
+    else:
         importlib.import_module("steward.cli.main").main()
 
 

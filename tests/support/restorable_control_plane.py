@@ -13,13 +13,19 @@ from steward.local.control_plane import ControlPlane
 from steward.local.processes import Lifetime
 from steward.local.progress import SilentProgress
 from steward.local.settings import ControlPlaneSettings, Layout
+from tests.support.control_planes import API_SERVER_FLAGS, UNUSED_CONTROLLERS
 
 T = TypeVar("T")
 
 
 class RestorableControlPlane:
     def __init__(self, directory: Path) -> None:
-        self._settings = ControlPlaneSettings(directory / "plane", lifetime=Lifetime.PARENT)
+        self._settings = ControlPlaneSettings(
+            directory / "plane",
+            lifetime=Lifetime.PARENT,
+            disabled_controllers=UNUSED_CONTROLLERS,
+            api_server_flags=API_SERVER_FLAGS,
+        )
         self._data = Layout(self._settings.directory).data
         self._backup = directory / "backup"
         # A separate event loop: asyncio.run would replace the one that pytest-asyncio has set.

@@ -56,6 +56,17 @@ def test_writes_have_the_same_effect_as_kubectl(kubectl: Kubectl, namespace: str
     assert "ours" not in kubectl("get", "configmaps", "-n", namespace, "-o", "name")
 
 
+def test_an_account_that_is_created_by_name_has_the_same_fields_as_by_kubectl(
+    kubectl: Kubectl, namespace: str
+) -> None:
+    for name, send in (("ours", _without_kubectl), ("theirs", _with_kubectl)):
+        send(kubectl, ("create", "serviceaccount", name, "-n", namespace), None)
+    where = ("-n", namespace, "--show-managed-fields")
+    ours, theirs = (kubectl.json("get", "sa", name, *where) for name in ("ours", "theirs"))
+    assert ours["metadata"].keys() == theirs["metadata"].keys()
+    assert ours.keys() == theirs.keys()
+
+
 def test_a_rejected_call_is_left_to_kubectl(kubectl: Kubectl, namespace: str) -> None:
     args = ("create", "-n", namespace, "-f", "-")
     assert (

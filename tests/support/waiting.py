@@ -15,6 +15,11 @@ def poll(look: Callable[[], Any], limit_seconds: float) -> Any:
         waited = time.monotonic() - began
         if waited > limit_seconds:
             break
-        # Most waits are short. In the others, looking costs the API server more than it saves the test.
-        time.sleep(0.1 if waited < 1 else 0.3)
+        time.sleep(pause(waited))
     return found
+
+
+def pause(waited_seconds: float) -> float:
+    """Seconds until the next look. Most waits are short; in the others, looking costs the API server more than it saves
+    the test."""
+    return 0.1 if waited_seconds < 0.5 else 0.4

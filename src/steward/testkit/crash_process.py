@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from steward.testkit.proxy.faults import Drop, Hold, HoldReply, Match, Rule
 from steward.testkit.proxy.rules import ActiveRule
@@ -44,6 +45,18 @@ class CrashPoint:
     match: Match = ANY_WRITE
 
 
+class KillableProcess(Protocol):
+    """What `kill_at_write` needs of a process, which leads a group of its own: that of asyncio has it."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    async def wait(self) -> int: ...
+
+
 async def start_process(
     command: Sequence[str], proxy: FaultProxy, environment: Mapping[str, str] | None = None
 ) -> asyncio.subprocess.Process:
@@ -53,7 +66,7 @@ async def start_process(
 
 
 async def kill_at_write(
-    process: asyncio.subprocess.Process, proxy: FaultProxy, crash_point: CrashPoint, until: Awaitable[object]
+    process: KillableProcess, proxy: FaultProxy, crash_point: CrashPoint, until: Awaitable[object]
 ) -> bool:
     """Kill the process at the crash point; False, without a kill, if `until` completes or the process ends first."""
     entry = proxy.add(_hold_rule(crash_point))
@@ -71,7 +84,7 @@ async def kill_at_write(
         await asyncio.gather(reached, *others, return_exceptions=True)
 
 
-async def kill(process: asyncio.subprocess.Process) -> None:
+async def kill(process: KillableProcess) -> None:
     """SIGKILL the process group, and wait until the process has ended."""
     if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
@@ -83,7 +96,7 @@ def _hold_rule(crash_point: CrashPoint) -> Rule:
     return Rule(crash_point.match, fault, first=crash_point.nth, count=1)
 
 
-async def _kill_while_held(process: asyncio.subprocess.Process, proxy: FaultProxy, entry: ActiveRule) -> None:
+async def _kill_while_held(process: KillableProcess, proxy: FaultProxy, entry: ActiveRule) -> None:
     # A call that its sender gave up, for example because another fault delayed it, is never held.
     with suppress(TimeoutError):
         await asyncio.wait_for(entry.held.wait(), HELD_SECONDS)

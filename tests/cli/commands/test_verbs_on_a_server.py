@@ -154,13 +154,12 @@ def broken_namespace(
             kubectl("wait", f"tenant/{each}", "-n", name, "--for=create", "--timeout=240s")
         change_table(place, "emptied", "DELETE FROM customers")
         yield BrokenNamespace(control_plane, name, place)
-        _clean_up(kubectl, name)
+        if namespaces.external_control_plane():
+            _delete_tenants(kubectl, name)
+    namespaces.release_namespace(kubectl.server, name)
 
 
-def _clean_up(kubectl: Kubectl, namespace: str) -> None:
-    if not namespaces.external_control_plane():
-        namespaces.release_namespace(kubectl.server, namespace)
-        return
+def _delete_tenants(kubectl: Kubectl, namespace: str) -> None:
     kubectl("delete", "tenants", "--all", "-n", namespace, "--timeout=240s")
     remove_finalizers(kubectl, namespace)
     held = kubectl.json("get", "tenantregistries,tenanttemplates", "-n", namespace)["items"]
@@ -168,7 +167,6 @@ def _clean_up(kubectl: Kubectl, namespace: str) -> None:
         what = f"{item['kind'].lower()}/{item['metadata']['name']}"
         free = '{"metadata":{"finalizers":null}}'
         kubectl.run("patch", what, "-n", namespace, "--type=merge", "-p", free)
-    kubectl("delete", "namespace", namespace, "--wait=false")
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.target)

@@ -25,7 +25,12 @@ def cluster(name: str, pool: Manifest | None = None, **spec: Any) -> Manifest:
     pools = {"main": {"type": "readWrite", "replicasPerCell": 1, **(pool or {})}}
     group = {"name": "default", "default": True, "shards": [{"name": "0-inf", "spec": {"pools": pools}}]}
     database = {"name": "postgres", "default": True, "tablegroups": [group]}
-    few = {"globalTopoServer": {"etcd": {"replicas": 1}}, "cells": [{"zone": "z1"}], "databases": [database]}
+    few = {
+        "globalTopoServer": {"etcd": {"replicas": 1}},
+        "multiadminWeb": {"spec": {"replicas": 0}},
+        "cells": [{"zone": "z1"}],
+        "databases": [database],
+    }
     return {
         "apiVersion": "multigres.com/v1alpha1",
         "kind": "MultigresCluster",

@@ -137,7 +137,8 @@ class SchemaValues:
     def _string(self, schema: dict[str, Any]) -> str:
         if schema.get("format") == "date-time":
             return self._random.choice(TIMES)
-        accepted = [word for word in WORDS if _accepts_word(word, schema)]
+        limits = schema.get("minLength", 0), schema.get("maxLength", 10_000)
+        accepted = _accepted_words(*limits, schema.get("pattern", ""))
         assert accepted, f"no word matches {schema}"
         return self._random.choice(accepted)
 
@@ -158,8 +159,6 @@ class SchemaValues:
         return self._random.random() < 0.5
 
 
-def _accepts_word(word: str, schema: dict[str, Any]) -> bool:
-    return (
-        schema.get("minLength", 0) <= len(word) <= schema.get("maxLength", 10_000)
-        and re.search(schema.get("pattern", ""), word) is not None
-    )
+@cache
+def _accepted_words(least: int, most: int, pattern: str) -> tuple[str, ...]:
+    return tuple(word for word in WORDS if least <= len(word) <= most and re.search(pattern, word))

@@ -22,7 +22,7 @@ async def test_a_kill_at_any_write_of_a_creation_is_recovered(
         await greetings.create(name)
         async with start_sample(proxy, **NO_ELECTION) as first:
             at = CrashPoint(nth, moment)
-            if not await kill_at_write(first.process, proxy, at, until=greetings.wait_until_reconciled(name)):
+            if not await kill_at_write(first, proxy, at, until=greetings.wait_until_reconciled(name)):
                 break
         async with start_sample(proxy, **NO_ELECTION):
             await greetings.wait_until_reconciled(name)
@@ -41,7 +41,7 @@ async def test_a_kill_at_any_write_of_a_deletion_is_recovered(
             await greetings.wait_until_reconciled(name)
             leaving = asyncio.ensure_future(_delete_and_wait(greetings, name))
             at = CrashPoint(nth, moment)
-            if not await kill_at_write(first.process, proxy, at, until=leaving):
+            if not await kill_at_write(first, proxy, at, until=leaving):
                 break
         assert (
             await greetings.find(DEPLOYMENT, name) is None

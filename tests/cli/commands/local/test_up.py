@@ -26,13 +26,13 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 @pytest.fixture(scope="module")
 def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    """The directory of the cluster that the next two tests use one after the other."""
+    """The directory of the cluster that the next three tests use one after the other."""
     shell = Shell(tmp_path_factory.mktemp("used") / "cluster")
     yield shell
     shell.run("down", "--purge")
 
 
-def test_up_detached_then_kubectl_then_down(used: Shell) -> None:
+def test_up_detached_then_kubectl(used: Shell) -> None:
     up = used.run("up", "--bare", "--detach", "--nodes", "2", "--zones", "a,b")
     assert up.returncode == ExitCode.DONE, up.stderr
     assert "is ready at https://127.0.0.1:" in up.stdout
@@ -44,8 +44,13 @@ def test_up_detached_then_kubectl_then_down(used: Shell) -> None:
     assert arguments.stdout == '["sh","-c","echo hello"]'
     assert used.run("kubectl", "get", "pod", "none").returncode == 1
 
-    down = used.run("down")
-    assert down.stdout == f"Stopped the control plane in {used.directory}.\n"
+
+def test_ctrl_c_of_an_up_in_the_foreground_stops_everything(used: Shell) -> None:
+    with used.start("up", "--bare") as up:
+        read_until(up, "Ctrl-C stops it")
+        assert len(processes_using(used.directory)) >= 5
+        up.send_signal(signal.SIGINT)
+        assert up.wait(timeout=120) == ExitCode.INTERRUPTED
     assert processes_using(used.directory) == set()
 
 
@@ -53,19 +58,10 @@ def test_the_same_cluster_again_in_the_foreground_until_down_ends_it(used: Shell
     with used.start("up", "--bare") as again:
         assert "2 in a, b" in read_until(again, "Ctrl-C stops it")
         assert used.run("kubectl", "get", "pod", "kept", "-o", "name").stdout == "pod/kept\n"
-        assert used.run("down").returncode == ExitCode.DONE
+        assert used.run("down").stdout == f"Stopped the control plane in {used.directory}.\n"
         read_until(again, "stopped by `steward down`")
         assert again.wait(timeout=120) == ExitCode.DONE
     assert processes_using(used.directory) == set()
-
-
-def test_ctrl_c_in_the_foreground_stops_everything(shell: Shell) -> None:
-    with shell.start("up", "--bare") as up:
-        read_until(up, "Ctrl-C stops it")
-        assert len(processes_using(shell.directory)) >= 5
-        up.send_signal(signal.SIGINT)
-        assert up.wait(timeout=120) == ExitCode.INTERRUPTED
-    assert processes_using(shell.directory) == set()
 
 
 @pytest.mark.parametrize(

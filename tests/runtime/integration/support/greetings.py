@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -28,9 +27,11 @@ from steward.kube.objects.options import ListQuery
 from steward.kube.objects.patches import MergePatch
 from steward.testkit import FaultProxy
 from tests.runtime.integration.support.sample_controller import FINALIZER, GREETING, NAME, Greeting
+from tests.support.prepared_process import PreparedProcess, forks_of
 
 PROGRAM = Path(__file__).with_name("sample_controller.py")
 TIMEOUT_SECONDS = 120.0
+END_POLL_SECONDS = 0.02
 # Short enough for a test to wait for its expiry, long enough for a leader on a busy machine to renew it.
 SHORT_LEASE = {
     "STEWARD_LEASE_DURATION": "8s",
@@ -139,24 +140,38 @@ def is_reconciled(found: list[Any], message: str, replicas: int) -> bool:
 class SampleProcess:
     """The sample controller as a process."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
-        self.process = process
+    def __init__(self, process: PreparedProcess, log: Path) -> None:
+        self._process = process
         self._log = log
 
     @property
     def log(self) -> str:
         return self._log.read_text()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.poll()
+
     def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+        self._process.send_signal(number)
+
+    async def wait(self) -> int:
+        # Not in a thread: it would stay behind when the caller is cancelled.
+        while (code := self.returncode) is None:
+            await asyncio.sleep(END_POLL_SECONDS)
+        return code
 
     async def ended(self) -> int:
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            return await self.process.wait()
+            return await self.wait()
 
     @property
     def runs(self) -> bool:
-        return self.process.returncode is None
+        return self.returncode is None
 
 
 StartSample = Callable[..., AbstractAsyncContextManager[SampleProcess]]
@@ -166,24 +181,15 @@ StartSample = Callable[..., AbstractAsyncContextManager[SampleProcess]]
 async def running_sample(proxy: FaultProxy, log: Path, **environment: str) -> AsyncIterator[SampleProcess]:
     """Runs the sample through the proxy and kills it at the end if it still runs."""
     quiet = {"STEWARD_METRICS_BIND_ADDRESS": "0", "STEWARD_HEALTH_PROBE_BIND_ADDRESS": "0"}
-    root = str(PROGRAM.parents[4])
-    variables = {
-        **os.environ,
-        "PYTHONPATH": root,
-        "KUBECONFIG": str(proxy.kubeconfig),
-        **quiet,
-        **environment,
-    }
-    with log.open("ab") as stream:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(PROGRAM), env=variables, stderr=stream, start_new_session=True
-        )
+    variables = {**os.environ, "KUBECONFIG": str(proxy.kubeconfig), **quiet, **environment}
+    with log.open("ab") as output:
+        process = forks_of(str(PROGRAM), ()).start([str(PROGRAM)], variables, output.fileno())
     running = SampleProcess(process, log)
     try:
         yield running
     finally:
         if running.runs:
-            process.kill()
+            running.signal(signal.SIGKILL)
             await running.ended()
 
 
