@@ -25,6 +25,7 @@ from steward.multigres.controllers.cluster.hibernation import Hibernation
 from steward.multigres.controllers.cluster.name_fields import name_fields
 from steward.multigres.controllers.cluster.operator_updates import OperatorUpdates, frees_slot
 from steward.multigres.controllers.cluster.password_rotation import PasswordRotation, cluster_of_password
+from steward.multigres.controllers.cluster.pod_scheduling import PodScheduling
 from steward.multigres.controllers.cluster.registration_state import (
     not_yet_registered,
     was_never_registered,
@@ -57,7 +58,7 @@ from steward.multigres.deletion.topology_mark import finalizer_steps
 from steward.multigres.objects import secrets
 from steward.multigres.objects.accounts import account_secrets
 from steward.multigres.objects.built_in_images import images_in_use
-from steward.multigres.objects.metadata import Owner
+from steward.multigres.objects.metadata import CLUSTER_LABEL, Owner
 from steward.multigres.objects.operator_telemetry import with_telemetry
 from steward.multigres.objects.tree import cluster_objects
 from steward.multigres.resolution.gateway_tls import made_secrets
@@ -131,6 +132,9 @@ class ClusterReconciler:
         )
         for rule in self.child_rules:
             context.store(rule)
+        pods = context.store(rules.pod)
+        pods.add_label_index(CLUSTER_LABEL)
+        pods.subscribe(PodScheduling(context.store_of, context.starts).observe_pod)
 
     def controller(self) -> Controller:
         rules = self.context.rules

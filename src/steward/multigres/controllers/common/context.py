@@ -7,7 +7,7 @@ from typing import Any
 from steward.kube.bounded_cache import LruCache
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import ObjectChange, Store
-from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, POD, Kind, Ref
+from steward.kube.objects.kinds import PERSISTENT_VOLUME_CLAIM, Kind, Ref
 from steward.multiadmin.client import MultiadminClient
 from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, MultigresCacheRules
 from steward.multigres.controllers.cluster_specs import ClusterSpecs
@@ -17,7 +17,6 @@ from steward.multigres.controllers.common.foreign_objects import ForeignObjects
 from steward.multigres.controllers.common.nodes import Nodes
 from steward.multigres.controllers.common.pause import PausableExecutor, PausedClusters
 from steward.multigres.controllers.common.pod_problems import PodProblemFinder
-from steward.multigres.controllers.common.pod_scheduling import PodScheduling
 from steward.multigres.controllers.common.primaries import Primaries
 from steward.multigres.controllers.common.primary_switches import PrimarySwitches
 from steward.multigres.controllers.common.registered_cells import RegisteredCells
@@ -27,7 +26,7 @@ from steward.multigres.controllers.common.status_contributions import StatusCont
 from steward.multigres.deletion.annotations import ENABLED, GraceSettings
 from steward.multigres.deletion.draining import Connections, unknown_connections
 from steward.multigres.metrics import DeletionMetrics, SwitchMetrics
-from steward.multigres.objects.metadata import CLUSTER_LABEL, FIELD_MANAGER
+from steward.multigres.objects.metadata import FIELD_MANAGER
 from steward.multigres.objects.operator_telemetry import operator_telemetry
 from steward.runtime.controller.start_limit import StartLimit
 from steward.runtime.manager.connect_to import Redirect
@@ -84,7 +83,6 @@ class MultigresContext(ControllerContext):
         self.pod_problems = PodProblemFinder(self.clock)
         load, wake = manager.server_load, self.contributions.channel(CLUSTER).enqueue
         self.starts = StartLimit(self.clock, lambda: load.slowdown, wake)
-        self.pod_scheduling = PodScheduling(self.store_of, self.starts)
         self.reporter = StatusReporter(
             self.clock, self.contributions, self._finish_start, lambda: load.slowdown
         )
@@ -100,9 +98,6 @@ class MultigresContext(ControllerContext):
                 store.subscribe(self._forget_deleted)
             elif rule.kind == PERSISTENT_VOLUME_CLAIM:
                 store.subscribe(self.pod_problems.observe_claim)
-            elif rule.kind == POD:
-                store.add_label_index(CLUSTER_LABEL)
-                store.subscribe(self.pod_scheduling.observe_pod)
         return store
 
     def store_of(self, kind: Kind) -> Store[Any]:

@@ -8,7 +8,7 @@ import pytest
 from steward.kube.cache.store import Store
 from steward.kube.objects.kinds import DEPLOYMENT, POD, STATEFUL_SET, Key, Kind
 from steward.multigres.cache_rules import CELL, CLUSTER, SHARD, TABLE_GROUP, TOPO_SERVER, MultigresCacheRules
-from steward.multigres.controllers.common.pod_scheduling import PodScheduling
+from steward.multigres.controllers.cluster.pod_scheduling import PodScheduling
 from steward.multigres.objects.metadata import CLUSTER_LABEL
 from steward.runtime.controller.start_limit import StartLimit
 from steward.runtime.plan.write_slots import SATURATED
