@@ -54,6 +54,8 @@ class TriggeredQueue:
             client=None,
             rules=self.rules,
             store=self.store,
+            store_of=self.stores.__getitem__,
+            starts=None,
             clock=self.clock,
             contributions=StatusContributions(),
             resolved_specs=LruCache(4),
