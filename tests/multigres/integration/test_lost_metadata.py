@@ -62,6 +62,11 @@ class Labelled(Clusters):
         status = self.get("mgc", "mini")["status"]
         return bool(status["phase"] == "Healthy")
 
+    def describe(self) -> str:
+        """What each part of the cluster says of itself."""
+        parts = self.objects("mgc", "cell", "tablegroup", "shard", "toposerver")
+        return "\n".join(f"{name}: {each.get('status', {}).get('message')}" for name, each in parts.items())
+
 
 def _is_own(each: Any) -> bool:
     owners = each["metadata"].get("ownerReferences", [])
@@ -126,7 +131,7 @@ def test_the_label_of_the_operator_is_put_back_on_every_kind(
         )
 
     eventually(has_labels, "every label to be back")
-    eventually(labelled.is_healthy, "the cluster to be healthy")
+    eventually(labelled.is_healthy, "the cluster to be healthy", explain=labelled.describe)
     labelled.wait_unchanged()
     after = labelled.objects(*APPLIED)
     assert {name: each["metadata"]["uid"] for name, each in after.items()} == {
@@ -161,7 +166,7 @@ def test_labels_of_servers_and_their_volumes_are_put_back(
         )
 
     eventually(is_restored, f"{label} to be back")
-    eventually(labelled.is_healthy, "the cluster to be healthy")
+    eventually(labelled.is_healthy, "the cluster to be healthy", explain=labelled.describe)
 
 
 def test_removed_owner_references_are_put_back_on_every_kind(labelled: Labelled) -> None:
@@ -179,6 +184,6 @@ def test_removed_owner_references_are_put_back_on_every_kind(labelled: Labelled)
         return {name: found[0]["uid"] for name, found in owners.items() if found} == before
 
     eventually(has_owners, "every owner reference to be back")
-    eventually(labelled.is_healthy, "the cluster to be healthy")
+    eventually(labelled.is_healthy, "the cluster to be healthy", explain=labelled.describe)
     labelled.wait_unchanged()
     assert labelled.is_healthy()

@@ -32,6 +32,12 @@ def may_touch(meta: ObjectMeta, owner: TenantOwner) -> bool:
     return is_owned(meta, owner) or is_orphan(meta)
 
 
+def is_of_namesake(meta: ObjectMeta, owner: TenantOwner) -> bool:
+    """Whether another Tenant of the same name owns the object: an earlier one, or, after a restore, the present one."""
+    tenants = {each.uid for each in meta.owner_references if (each.kind, each.name) == ("Tenant", owner.name)}
+    return bool(tenants) and owner.uid not in tenants
+
+
 def is_orphan(meta: ObjectMeta) -> bool:
     """Orphaned by a Tenant, and not adopted by another since."""
     return meta.labels.get(ORPHANED) == "true" and TENANT not in meta.labels

@@ -10,7 +10,7 @@ from steward.kube.clock import SystemClock
 from steward.kube.errors import ApiError, Conflict, FieldConflict, Invalid
 from steward.kube.managed_fields.field_losses import ChangedKeys, Losses
 from steward.kube.objects.kinds import Key, Manifest, Ref
-from steward.kube.objects.meta import ObjectMeta
+from steward.kube.objects.meta import ObjectMeta, OwnerReference
 from steward.kube.objects.readiness import READY_NOW, Readiness
 from steward.runtime.plan.executor import PlanResult, StepEffect, StepResult
 from steward.runtime.plan.steps import Apply, Emit, Patch, Plan
@@ -48,6 +48,8 @@ class Server:
         self.taken = 0
         self.requests = 0
         self.shows_losses = False
+        self.owners: tuple[OwnerReference, ...] = ()
+        self.tenant_uid = OWNER.uid
         self.applier = ObjectApplier(self, SystemClock(), TenantMetrics(CollectorRegistry()))  # type: ignore[arg-type]
         self.state = TenantState("t")
 
@@ -86,7 +88,9 @@ class Server:
     def read_cached(self, ref: Ref) -> ObservedObject | None:
         if self.labels is None:
             return None
-        meta = ObjectMeta(name="one", namespace="shop", uid="u", labels=self.labels)
+        meta = ObjectMeta(
+            name="one", namespace="shop", uid="u", labels=self.labels, owner_references=self.owners
+        )
         return ObservedObject(meta, READY_NOW)
 
     def lost_fields(self, ref: Ref) -> Losses:
@@ -96,7 +100,7 @@ class Server:
         return None
 
     async def read_manifest(self, ref: Ref) -> Manifest | None:
-        return self._live()
+        return {"metadata": {"uid": self.tenant_uid}} if ref.kind == TENANT_KIND else self._live()
 
     async def resource_readiness(self, resource: TResource, ref: Ref, live: ObservedObject) -> Readiness:
         return live.readiness
@@ -246,3 +250,15 @@ def test_a_long_failure_is_retried_less_often(
     asked: float | None, elapsed: float, after: float | None
 ) -> None:
     assert retry_backoff(asked, elapsed) == after
+
+
+@pytest.mark.parametrize(("present", "writes"), [("t", 1), ("restored", 0)])
+async def test_an_object_of_a_namesake_is_taken_only_if_the_tenant_is_the_present_one(
+    present: str, writes: int
+) -> None:
+    """An API server that was restored has an earlier Tenant of this name, and so has the object."""
+    server = Server(MANAGED)
+    server.owners = (OwnerReference("v1", "Tenant", "acme", "restored"),)
+    server.tenant_uid = present
+    progress = await server.apply()
+    assert (server.requests, progress.state is ResourceState.WAITING) == (writes, not writes)

@@ -37,7 +37,12 @@ from steward.tenants.objects.access import Refusal
 from steward.tenants.objects.api_errors import describe_api_error, immutable_fields
 from steward.tenants.objects.desired import DesiredObject
 from steward.tenants.objects.orphans import TenantOwner
-from steward.tenants.objects.ownership import duplicate_conflict_message, field_conflict_message, may_touch
+from steward.tenants.objects.ownership import (
+    duplicate_conflict_message,
+    field_conflict_message,
+    is_of_namesake,
+    may_touch,
+)
 from steward.tenants.objects.patches import changed_paths
 from steward.tenants.objects.permissions import denial_message
 from steward.tenants.status.progress import (
@@ -153,6 +158,8 @@ class ObjectApplier:
             return ResourceProgress(
                 desired.id, ResourceState.WAITING, "is being deleted, and is created again afterwards", SOON
             )
+        if live is not None and is_of_namesake(live.meta, context.owner):
+            await self._require_tenant(context)
         await self._writer.prepare_takeover(desired, context, live)
         if live is not None and desired.is_created_once and is_created_once(live.meta, context.owner):
             return await self._progress(desired, context, live, StepEffect.UNCHANGED)
@@ -169,6 +176,13 @@ class ObjectApplier:
                 desired.id, ResourceState.WAITING, "was deleted right after it was applied", SOON
             )
         return await self._progress(desired, context, written, effect)
+
+    async def _require_tenant(self, context: ApplyContext) -> None:
+        """Raises a Conflict where the API server has another Tenant of this name than the cache: it was restored from a
+        backup. With the owner that the cache has, the garbage collector would delete the object."""
+        tenant = await self.reader.read_manifest(context.tenant)
+        if tenant is None or tenant["metadata"]["uid"] != context.owner.uid:
+            raise Conflict(409, "Conflict", f"{context.tenant} is another one than the cached one", {})
 
     async def _progress(
         self, desired: DesiredObject, context: ApplyContext, live: ObservedObject, effect: StepEffect
