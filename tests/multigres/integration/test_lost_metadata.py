@@ -65,7 +65,9 @@ class Labelled(Clusters):
     def describe(self) -> str:
         """What each part of the cluster says of itself."""
         parts = self.objects("mgc", "cell", "tablegroup", "shard", "toposerver")
-        return "\n".join(f"{name}: {each.get('status', {}).get('message')}" for name, each in parts.items())
+        return "\n".join(
+            f"{name}: {each.get('status', {}).get('conditions')}" for name, each in parts.items()
+        )
 
 
 def _is_own(each: Any) -> bool:
