@@ -3,16 +3,13 @@
 import asyncio
 from pathlib import Path
 
-from steward.install.operators import TENANTS
 from steward.local.control_plane import ControlPlane
-from steward.tenants.api.kinds import CUSTOM_KINDS
-from steward.testkit import FaultProxy, Hold, Match, Rule
-from tests.support import definitions
-from tests.support.identities import operator_kubeconfig, operator_token
+from steward.testkit import Hold, Match, Rule
 from tests.support.kubectl import Kubectl
-from tests.support.operator_process import OperatorProcess, run_operator_process_async
+from tests.support.operator_process import run_operator_process_async
 from tests.tenants.support.customers import Customers, World, sqlite_registry, until
 from tests.tenants.support.manifests import resource, template
+from tests.tenants.support.operator import proxied_operator
 
 TEMPLATE = template(configMaps=[resource("settings", nameTemplate="{{ .uid }}-settings")])
 
@@ -22,12 +19,7 @@ async def test_a_new_row_is_served_before_the_objects_of_other_tenants_are_liste
 ) -> None:
     """The other Tenants are not touched before: without a cache the operator cannot tell what was changed."""
     world = World(kubectl, namespace)
-    await asyncio.to_thread(definitions.install_crds, control_plane, kubectl, CUSTOM_KINDS)
-    await asyncio.to_thread(operator_kubeconfig, TENANTS, control_plane)
-    token = await asyncio.to_thread(operator_token, TENANTS, kubectl)
-    async with FaultProxy(control_plane.kubeconfig) as proxy:
-        config = proxy.write_kubeconfig(tmp_path / "kubeconfig", token)
-        operator = OperatorProcess("tenants", config, namespace, tmp_path / "log")
+    async with proxied_operator(control_plane, kubectl, namespace, tmp_path) as (proxy, operator):
         customers.add("acme")
         await asyncio.to_thread(world.apply, sqlite_registry(), TEMPLATE)
         async with run_operator_process_async(operator, sqlite_root=str(tmp_path)):

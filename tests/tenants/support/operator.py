@@ -1,14 +1,18 @@
 """Runs the tenants operator as a process of its own."""
 
+import asyncio
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from steward.install.operators import TENANTS
 from steward.local.control_plane import ControlPlane
 from steward.tenants.api.group import API_VERSION
-from tests.support.identities import operator_kubeconfig
+from steward.tenants.api.kinds import CUSTOM_KINDS
+from steward.testkit import FaultProxy
+from tests.support import definitions
+from tests.support.identities import operator_kubeconfig, operator_token
 from tests.support.kubectl import Kubectl
 from tests.support.operator_process import OperatorProcess, run_operator_process
 from tests.tenants.support.customers import until
@@ -24,6 +28,19 @@ def running_operator(
     operator = OperatorProcess("tenants", kubeconfig, namespace, log, launcher=launcher)
     with run_operator_process(operator, **{"sqlite_root": str(log.parent), **settings}) as process:
         yield process
+
+
+@asynccontextmanager
+async def proxied_operator(
+    control_plane: ControlPlane, kubectl: Kubectl, namespace: str, directory: Path
+) -> AsyncIterator[tuple[FaultProxy, OperatorProcess]]:
+    """A proxy to the API server, and an operator that uses it and is not started yet."""
+    await asyncio.to_thread(definitions.install_crds, control_plane, kubectl, CUSTOM_KINDS)
+    await asyncio.to_thread(operator_kubeconfig, TENANTS, control_plane)
+    token = await asyncio.to_thread(operator_token, TENANTS, kubectl)
+    async with FaultProxy(control_plane.kubeconfig) as proxy:
+        config = proxy.write_kubeconfig(directory / "kubeconfig", token)
+        yield proxy, OperatorProcess("tenants", config, namespace, directory / "log")
 
 
 @contextmanager
