@@ -7,7 +7,7 @@ from steward.kube.objects.meta import ObjectMeta
 from steward.tenants import labels
 from steward.tenants.fleet.fleet import (
     TenantCounts,
-    count_tenants,
+    count_tenant,
     guarded_tenants,
     registry_index_value,
     registry_index_values,
@@ -29,15 +29,24 @@ def tenant(conditions: tuple[ConditionSummary, ...] = (), observed: int = 2, **m
 @pytest.mark.parametrize(
     ("found", "counts"),
     [
-        ([], TenantCounts(0, 0, 0)),
-        ([tenant(READY), tenant(DEGRADED), tenant(STARTING)], TenantCounts(3, 1, 1)),
-        ([tenant(READY, observed=1), tenant(DEGRADED, observed=1)], TenantCounts(2, 0, 0)),
-        ([tenant(READY, deletion_timestamp="2026-01-01T00:00:00Z")], TenantCounts(1, 0, 0)),
+        (tenant(READY), TenantCounts(1, 1, 0)),
+        (tenant(DEGRADED), TenantCounts(1, 0, 1)),
+        (tenant(STARTING), TenantCounts(1, 0, 0)),
+        (tenant(READY, observed=1), TenantCounts(1, 0, 0)),
+        (tenant(DEGRADED, observed=1), TenantCounts(1, 0, 0)),
+        (tenant(READY, deletion_timestamp="2026-01-01T00:00:00Z"), TenantCounts(1, 0, 0)),
     ],
-    ids=["none", "each-state", "status-of-an-earlier-spec", "terminating"],
+    ids=[
+        "ready",
+        "degraded",
+        "starting",
+        "ready-in-an-earlier-spec",
+        "degraded-in-an-earlier-spec",
+        "terminating",
+    ],
 )
-def test_only_a_status_of_the_latest_spec_counts(found: list[Tenant], counts: TenantCounts) -> None:
-    assert count_tenants(found) == counts
+def test_only_a_status_of_the_latest_spec_counts(found: Tenant, counts: TenantCounts) -> None:
+    assert count_tenant(found) == counts
 
 
 @pytest.mark.parametrize(

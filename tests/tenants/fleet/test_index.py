@@ -8,12 +8,16 @@ import pytest
 from steward.kube.objects.kinds import Key
 from steward.tenants import labels as marks
 from steward.tenants.controllers.common.context import TenantsContext
+from steward.tenants.fleet.fleet import TenantCounts
 from steward.tenants.fleet.index import FleetIndex
+from steward.tenants.fleet.sizes import FleetSizes
 from steward.tenants.names import values_secret
 from tests.tenants.support.manifests import Manifest, tenant
 from tests.tenants.support.offline_context import offline_context
 
-PROD, TEST = Key("shop", "prod"), Key("shop", "test")
+PROD, TEST, WEB_APP = Key("shop", "prod"), Key("shop", "test"), Key("shop", "web-app")
+READY = {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]}
+NO_TENANTS = FleetSizes(TenantCounts(), {})
 
 
 @pytest.fixture
@@ -27,7 +31,11 @@ def fleets(context: TenantsContext) -> FleetIndex:
 
 
 def store_tenant(
-    context: TenantsContext, name: str, version: int, registry: str = "prod", **more: Any
+    context: TenantsContext,
+    name: str,
+    version: int,
+    registry: str = "prod",
+    **more: Any,
 ) -> None:
     found = tenant(name) | more
     found["metadata"] |= {
@@ -86,12 +94,36 @@ def test_the_values_secret_of_a_tenant_increments_the_version_and_other_secrets_
     assert fleets.version(PROD) != before
 
 
-def test_a_fleet_is_counted_again_only_when_it_has_changed(
+def test_the_counts_follow_the_changes_without_listing_tenants(
+    context: TenantsContext, fleets: FleetIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = []
+    monkeypatch.setattr(fleets.tenants, "by_index", lambda *index: listed.append(index))
+    for version, name in enumerate(("acme", "bob"), start=1):
+        store_tenant(context, name, version)
+    store_tenant(context, "acme", 3, status=READY)
+    assert fleets.sizes(PROD) == FleetSizes(TenantCounts(2, 1, 0), {"web-app": 2})
+    assert fleets.template_counts(WEB_APP) == TenantCounts(2, 1, 0)
+    assert listed == []
+
+
+def test_a_tenant_that_moves_is_counted_in_its_new_registry_only(
     context: TenantsContext, fleets: FleetIndex
 ) -> None:
     store_tenant(context, "acme", 1)
-    first = fleets.sizes(PROD)
-    assert (first.counts.total, first.by_template) == (1, {"web-app": 1})
-    assert fleets.sizes(PROD) is first
-    store_tenant(context, "bob", 2)
-    assert fleets.sizes(PROD).counts.total == 2
+    store_tenant(context, "acme", 2, registry="test")
+    assert fleets.sizes(PROD) == NO_TENANTS
+    assert fleets.sizes(TEST) == FleetSizes(TenantCounts(1, 0, 0), {"web-app": 1})
+
+
+def test_a_deleted_tenant_is_not_counted(context: TenantsContext, fleets: FleetIndex) -> None:
+    store_tenant(context, "acme", 1, status=READY)
+    fleets.tenants.observe_delete(Key("shop", "acme"), "acme")
+    assert fleets.sizes(PROD) == NO_TENANTS
+    assert fleets.template_counts(WEB_APP) == TenantCounts()
+
+
+def test_tenants_are_counted_that_were_cached_before(context: TenantsContext) -> None:
+    store_tenant(context, "acme", 1, status=READY)
+    index = FleetIndex(context.store(context.rules.every_tenant), context.store(context.rules.secret))
+    assert index.sizes(PROD).counts == TenantCounts(1, 1, 0)

@@ -3,8 +3,7 @@
 A Tenant counts as ready or failed only if its status is about its latest spec.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from steward.kube.objects.conditions import READY, is_true
@@ -21,6 +20,12 @@ class TenantCounts(NamedTuple):
     total: int = 0
     ready: int = 0
     failed: int = 0
+
+    def plus(self, other: "TenantCounts") -> "TenantCounts":
+        return TenantCounts(self.total + other.total, self.ready + other.ready, self.failed + other.failed)
+
+    def minus(self, other: "TenantCounts") -> "TenantCounts":
+        return TenantCounts(self.total - other.total, self.ready - other.ready, self.failed - other.failed)
 
 
 def is_current(tenant: Tenant) -> bool:
@@ -39,18 +44,9 @@ def is_terminating(tenant: Tenant) -> bool:
     return tenant.metadata.deletion_timestamp is not None
 
 
-def count_tenants(tenants: Iterable[Tenant]) -> TenantCounts:
-    total = ready = failed = 0
-    for tenant in tenants:
-        total += 1
-        ready += is_ready(tenant) and not is_terminating(tenant)
-        failed += is_failed(tenant)
-    return TenantCounts(total, ready, failed)
-
-
-def tenants_per_template(tenants: Iterable[Tenant]) -> Mapping[str, int]:
-    """The number of Tenants of each template, without terminating ones."""
-    return Counter(tenant.spec.template_ref for tenant in tenants if not is_terminating(tenant))
+def count_tenant(tenant: Tenant) -> TenantCounts:
+    """What one Tenant adds to the counts of its registry and of its template."""
+    return TenantCounts(1, int(is_ready(tenant) and not is_terminating(tenant)), int(is_failed(tenant)))
 
 
 def guarded_tenants(tenants: Iterable[Tenant]) -> tuple[GuardedTenant, ...]:
@@ -86,4 +82,8 @@ def registry_index_value(namespace: str, name: str) -> str:
 
 
 def template_index_values(tenant: Tenant) -> list[str]:
-    return [f"{tenant.metadata.namespace}/{tenant.spec.template_ref}"]
+    return [template_index_value(tenant.metadata.namespace, tenant.spec.template_ref)]
+
+
+def template_index_value(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}"

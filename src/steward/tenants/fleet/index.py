@@ -1,4 +1,4 @@
-"""Indexes Tenants by registry, and counts the changes of each fleet.
+"""Indexes Tenants by registry, counts them, and counts the changes of each fleet.
 
 An unchanged table is read every few seconds, and iterating over thousands of Tenants each time would be most of the
 work of an idle operator. So every change of a Tenant, or of its values Secret, increments the version of its fleet:
@@ -6,8 +6,6 @@ whatever was computed at one version is valid until the next.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import Key
@@ -15,28 +13,24 @@ from steward.kube.objects.meta import Metadata
 from steward.tenants.cache_rules import is_named_as_values
 from steward.tenants.fleet.fleet import (
     TenantCounts,
-    count_tenants,
     registry_index_value,
     registry_index_values,
-    tenants_per_template,
+    template_index_value,
+    template_index_values,
 )
+from steward.tenants.fleet.sizes import FleetSizes, SizesByValue
 from steward.tenants.labels import TENANT
 from steward.tenants.views import Tenant
 
 BY_REGISTRY = "tenants of a registry"
 
 
-class FleetSizes(NamedTuple):
-    counts: TenantCounts
-    by_template: Mapping[str, int]
-    """The number of Tenants of each template, without terminating ones."""
-
-
 class FleetIndex:
     def __init__(self, tenants: Store[Tenant], secrets: Store[Metadata]) -> None:
         self.tenants = tenants
         self._versions: Counter[str] = Counter()
-        self._sizes: dict[str, tuple[int, FleetSizes]] = {}
+        self._registries = SizesByValue(registry_index_values)
+        self._templates = SizesByValue(template_index_values)
         tenants.add_index(BY_REGISTRY, registry_index_values)
         tenants.subscribe(self._on_tenant_change)
         secrets.subscribe(self._on_secret_change)
@@ -48,16 +42,10 @@ class FleetIndex:
         return self._versions[registry_index_value(*registry)]
 
     def sizes(self, registry: Key) -> FleetSizes:
-        """Computed once for each version."""
-        value, version = registry_index_value(*registry), self.version(registry)
-        cached = self._sizes.get(value)
-        if cached is None or cached[0] != version:
-            fleet = self.tenants_of(registry)
-            cached = self._sizes[value] = (
-                version,
-                FleetSizes(count_tenants(fleet), tenants_per_template(fleet)),
-            )
-        return cached[1]
+        return self._registries[registry_index_value(*registry)]
+
+    def template_counts(self, template: Key) -> TenantCounts:
+        return self._templates[template_index_value(*template)].counts
 
     def tenant_of_values(self, secret: Metadata) -> Tenant | None:
         """The Tenant that a values Secret belongs to; None for any other Secret."""
@@ -67,7 +55,10 @@ class FleetIndex:
         return self.tenants.get(Key(meta.namespace, meta.labels.get(TENANT, "")))
 
     def _on_tenant_change(self, change: ObjectChange[Tenant]) -> None:
-        for side in (change.old, change.new):
+        old, new = change.old, change.new
+        self._registries.observe(old, new)
+        self._templates.observe(old, new)
+        for side in (old, new):
             if side is not None:
                 self._versions.update(registry_index_values(side))
 

@@ -26,7 +26,7 @@ from steward.tenants.controllers.common.cascade_guard import CascadeRequest, dec
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.debounce import ReconcileDebounce
 from steward.tenants.controllers.template.active_revision import activation_steps, active_revision
-from steward.tenants.fleet.fleet import count_tenants, template_index_values
+from steward.tenants.fleet.fleet import template_index_values
 from steward.tenants.objects.permissions import CLUSTER_SCOPE
 from steward.tenants.status.conditions import has_changed, read_conditions
 from steward.tenants.status.pause import MESSAGE, is_paused, is_reported
@@ -155,7 +155,7 @@ class TenantTemplateReconciler:
         is_open = self.context.settings.template_scope == CLUSTER_SCOPE
         return TemplateObservation(
             template.metadata,
-            counts=count_tenants(self._tenants(template)),
+            counts=self.context.fleets.template_counts(key_of(template)),
             rollout=self._rollout(template),
             is_paused=is_paused(template.spec),
             is_unrestricted=is_open and not template.spec.get("serviceAccountName"),
