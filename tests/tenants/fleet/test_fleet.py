@@ -1,6 +1,7 @@
 """Counts and index values of the Tenants of a registry."""
 
 import pytest
+from msgspec.structs import replace
 
 from steward.kube.objects.conditions import ConditionSummary
 from steward.kube.objects.meta import ObjectMeta
@@ -9,6 +10,7 @@ from steward.tenants.fleet.fleet import (
     TenantCounts,
     count_tenant,
     guarded_tenants,
+    is_status_change,
     registry_index_value,
     registry_index_values,
 )
@@ -47,6 +49,24 @@ def tenant(conditions: tuple[ConditionSummary, ...] = (), observed: int = 2, **m
 )
 def test_only_a_status_of_the_latest_spec_counts(found: Tenant, counts: TenantCounts) -> None:
     assert count_tenant(found) == counts
+
+
+NEWER = {"resource_version": "9"}
+
+
+@pytest.mark.parametrize(
+    ("new", "is_alone"),
+    [
+        (tenant(READY, **NEWER), True),
+        (tenant(STARTING, **NEWER), False),
+        (tenant(READY, deletion_timestamp="2026-01-01T00:00:00Z"), False),
+        (tenant(READY, annotations={labels.DELETE_AFTER: "1970-01-01T00:01:00Z"}), False),
+        (replace(tenant(READY), spec=TenantSpecSummary(uid="acme", template_ref="db")), False),
+    ],
+    ids=["status", "nothing-that-is-cached", "terminating", "marked", "another-spec"],
+)
+def test_a_change_of_the_status_alone_is_recognized(new: Tenant, is_alone: bool) -> None:
+    assert is_status_change(tenant(STARTING), new) is is_alone
 
 
 @pytest.mark.parametrize(

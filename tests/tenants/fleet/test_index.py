@@ -94,6 +94,14 @@ def test_the_values_secret_of_a_tenant_increments_the_version_and_other_secrets_
     assert fleets.version(PROD) != before
 
 
+def test_a_status_does_not_increment_the_version(context: TenantsContext, fleets: FleetIndex) -> None:
+    store_tenant(context, "acme", 1)
+    before = fleets.version(PROD), fleets.status_version(PROD)
+    store_tenant(context, "acme", 2, status=READY)
+    assert fleets.version(PROD) == before[0]
+    assert fleets.status_version(PROD) != before[1]
+
+
 def test_the_counts_follow_the_changes_without_listing_tenants(
     context: TenantsContext, fleets: FleetIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:

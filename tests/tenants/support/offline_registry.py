@@ -76,8 +76,8 @@ class Server:
             raise NotFound(404, "NotFound", "not found", {})
         return found
 
-    def make_ready(self, name: str) -> None:
-        ready = {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]}
+    def make_ready(self, name: str, status: str = "True") -> None:
+        ready = {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": status}]}
         self.observe({**self._applied[name], "status": ready})
 
     def observe(self, manifest: dict[str, Any]) -> None:

@@ -6,6 +6,8 @@ A Tenant counts as ready or failed only if its status is about its latest spec.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from steward.kube.objects.conditions import READY, is_true
 from steward.kube.objects.timestamps import from_timestamp
 from steward.tenants import labels
@@ -47,6 +49,13 @@ def is_terminating(tenant: Tenant) -> bool:
 def count_tenant(tenant: Tenant) -> TenantCounts:
     """What one Tenant adds to the counts of its registry and of its template."""
     return TenantCounts(1, int(is_ready(tenant) and not is_terminating(tenant)), int(is_failed(tenant)))
+
+
+def is_status_change(old: Tenant, new: Tenant) -> bool:
+    """Whether the status has changed, and nothing else that a registry reads. A change of the spec that is not cached
+    increments the generation."""
+    metadata = replace(new.metadata, resource_version=old.metadata.resource_version)
+    return old.status != new.status and old.spec == new.spec and old.metadata == metadata
 
 
 def guarded_tenants(tenants: Iterable[Tenant]) -> tuple[GuardedTenant, ...]:

@@ -1,8 +1,10 @@
 """Indexes Tenants by registry, counts them, and counts the changes of each fleet.
 
 An unchanged table is read every few seconds, and iterating over thousands of Tenants each time would be most of the
-work of an idle operator. So every change of a Tenant, or of its values Secret, increments the version of its fleet:
-whatever was computed at one version is valid until the next.
+work of an idle operator. So every change of a Tenant, or of its values Secret, increments a version of its fleet:
+whatever was computed at one version is valid until the next. Changes of statuses alone are counted apart: after an edit
+of a template thousands of Tenants become ready one after the other, and a sync of the registry reads no status unless a
+rollout is limited.
 """
 
 from collections import Counter
@@ -13,6 +15,7 @@ from steward.kube.objects.meta import Metadata
 from steward.tenants.cache_rules import is_named_as_values
 from steward.tenants.fleet.fleet import (
     TenantCounts,
+    is_status_change,
     registry_index_value,
     registry_index_values,
     template_index_value,
@@ -29,6 +32,7 @@ class FleetIndex:
     def __init__(self, tenants: Store[Tenant], secrets: Store[Metadata]) -> None:
         self.tenants = tenants
         self._versions: Counter[str] = Counter()
+        self._status_versions: Counter[str] = Counter()
         self._registries = SizesByValue(registry_index_values)
         self._templates = SizesByValue(template_index_values)
         tenants.add_index(BY_REGISTRY, registry_index_values)
@@ -39,7 +43,12 @@ class FleetIndex:
         return self.tenants.by_index(BY_REGISTRY, registry_index_value(*registry))
 
     def version(self, registry: Key) -> int:
+        """Increases with every change of a Tenant, unless only its status changes, and of its values."""
         return self._versions[registry_index_value(*registry)]
+
+    def status_version(self, registry: Key) -> int:
+        """Increases with every change of a status alone."""
+        return self._status_versions[registry_index_value(*registry)]
 
     def sizes(self, registry: Key) -> FleetSizes:
         return self._registries[registry_index_value(*registry)]
@@ -58,6 +67,9 @@ class FleetIndex:
         old, new = change.old, change.new
         self._registries.observe(old, new)
         self._templates.observe(old, new)
+        if old is not None and new is not None and is_status_change(old, new):
+            self._status_versions.update(registry_index_values(new))
+            return
         for side in (old, new):
             if side is not None:
                 self._versions.update(registry_index_values(side))

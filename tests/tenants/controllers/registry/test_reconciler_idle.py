@@ -68,3 +68,18 @@ async def test_an_edit_aborts_the_writing_and_the_next_read_continues(registry: 
     registry.is_edited = False
     assert await registry.sync("acme", "bob") == ["acme-web-app", "bob-web-app"]
     assert registry.state.pending_rows is None
+
+
+@pytest.mark.parametrize(("rollout", "is_synced"), [({}, False), ({"maxSkew": 1}, True)])
+async def test_only_a_limited_rollout_is_synced_when_a_status_changes(
+    rollout: dict[str, int], is_synced: bool
+) -> None:
+    """After an edit of a template every Tenant of a fleet becomes ready again, while the table is read many times."""
+    registry = OfflineRegistry(Server(), rollout=rollout)
+    await registry.sync("acme")
+    registry.server.make_ready("acme-web-app")
+    await sync_until_idle(registry, "acme")
+    no_op = registry.state.last_no_op
+    registry.server.make_ready("acme-web-app", status="False")
+    await registry.sync("acme")
+    assert (registry.state.last_no_op is not no_op) == is_synced

@@ -5,7 +5,7 @@ The progress of each Tenant is read from the API server, not from a cache that m
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from steward.kube.objects.kinds import Key, Ref
@@ -65,7 +65,7 @@ class Rollouts:
         fleets: dict[str, list[DesiredTenant]] = defaultdict(list)
         for each in desired:
             fleets[each.template.name].append(each)
-        if not any(_rollout(found[0].template).max_skew for found in fleets.values()):
+        if not is_any_limited(found[0].template for found in fleets.values()):
             return _merge_batches([self._batch_of(found, {}, registry, history) for found in fleets.values()])
         tenants = await self._live.read(desired, registry, history.in_progress)
         if history.in_progress is not None and any(
@@ -169,6 +169,11 @@ def _progress(desired: DesiredTenant, tenants: TenantsByName, rejected: Names) -
     return TenantRollout(
         desired.name, tenant.spec.template_generation, is_ready(tenant), created_at, is_rejected
     )
+
+
+def is_any_limited(templates: Iterable[ActiveTemplate]) -> bool:
+    """Whether a rollout depends on which Tenants are ready."""
+    return any(_rollout(template).max_skew for template in templates)
 
 
 def _rollout(template: ActiveTemplate) -> Rollout:

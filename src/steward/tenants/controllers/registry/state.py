@@ -32,6 +32,8 @@ class SyncVersion(NamedTuple):
     inputs: SyncInputs
     fleet: int
     """Version of the fleet: see `FleetIndex.version`."""
+    statuses: int
+    """Version of the statuses of the fleet, if a rollout is limited: it reads which Tenants are ready. Else 0."""
 
 
 @dataclass

@@ -21,9 +21,9 @@ from steward.tenants.cache_rules import REGISTRY
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.registry.active_templates import ActiveTemplates
 from steward.tenants.controllers.registry.guard_plan import RegistryDecision, guard_plan
-from steward.tenants.controllers.registry.rollouts import RolloutHistory, Rollouts
+from steward.tenants.controllers.registry.rollouts import RolloutHistory, Rollouts, is_any_limited
 from steward.tenants.controllers.registry.state import RegistryState, SyncVersion
-from steward.tenants.controllers.registry.table_reads import FinishedRead
+from steward.tenants.controllers.registry.table_reads import FinishedRead, SyncInputs
 from steward.tenants.controllers.template.reconciler import recorded_rollout
 from steward.tenants.fleet.fleet import guarded_tenants
 from steward.tenants.guard.decision import (
@@ -95,7 +95,7 @@ class RegistrySyncer:
         again."""
         assert finished.rows is not None
         key = key_of(registry)
-        version = SyncVersion(rows_digest(finished.rows), finished.inputs, self._fleets.version(key))
+        version = self._version(key, spec, finished.rows, finished.inputs)
         if state.last_no_op == version:
             return None
         state.last_no_op = None
@@ -107,6 +107,11 @@ class RegistrySyncer:
         if decision.is_idle and is_complete:
             state.last_no_op = version
         return decision.recheck_at
+
+    def _version(self, key: Key, spec: TenantRegistrySpec, rows: Rows, inputs: SyncInputs) -> SyncVersion:
+        is_limited = is_any_limited(self._templates.active(key, spec.template_profile))
+        statuses = self._fleets.status_version(key) if is_limited else 0
+        return SyncVersion(rows_digest(rows), inputs, self._fleets.version(key), statuses)
 
     def _record_failure(self, state: RegistryState, problem: str, interval: float) -> None:
         """Retries soon at first: a database that was only restarted is back within seconds."""
