@@ -19,6 +19,7 @@ from steward.multigres.controllers.servers.reconciler import (
     CHANGE_SECONDS,
     EARLY_FOR_SECONDS,
     EARLY_SECONDS,
+    FIRST_SECONDS,
     LASTING_AFTER_SECONDS,
     LASTING_SECONDS,
     REQUEST_SECONDS,
@@ -173,7 +174,7 @@ async def test_shard_that_begins_to_take_writes_is_announced_once(scenario: Scen
 
 async def test_server_that_is_down_is_checked_often_and_less_often_if_that_lasts(scenario: Scenario) -> None:
     down = {"status": IDLE}
-    assert await scenario.observe(PRIMARY, down) == RequeueAfter(EARLY_SECONDS)
+    assert await scenario.observe(PRIMARY, down) == RequeueAfter(FIRST_SECONDS)
     scenario.context.clock.advance(EARLY_FOR_SECONDS)
     assert await scenario.observe(PRIMARY, down) == RequeueAfter(CHANGE_SECONDS)
     scenario.context.clock.advance(LASTING_AFTER_SECONDS - EARLY_FOR_SECONDS)
@@ -183,8 +184,30 @@ async def test_server_that_is_down_is_checked_often_and_less_often_if_that_lasts
 async def test_records_are_read_again_while_servers_start(scenario: Scenario) -> None:
     scenario.register(0)
     scenario.context.clock.advance(5)
-    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(EARLY_SECONDS)
+    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(FIRST_SECONDS)
     assert scenario.checks == [Key("shop", "mini")]
+
+
+async def test_the_pause_after_the_last_ready_pod_doubles(scenario: Scenario) -> None:
+    pauses = []
+    for _ in range(6):
+        pause = await scenario.observe(PRIMARY, {"status": IDLE})
+        assert isinstance(pause, RequeueAfter)
+        pauses.append(pause.seconds)
+        scenario.context.clock.advance(pause.seconds)
+    assert pauses == [pytest.approx(seconds) for seconds in (0.1, 0.1, 0.2, 0.4, 0.5, 0.5)]
+
+
+@pytest.mark.parametrize("is_last_ready", [True, False])
+async def test_the_records_are_read_at_each_check_once_all_pods_are_ready(
+    scenario: Scenario, is_last_ready: bool
+) -> None:
+    scenario.put_pod(1, ready=is_last_ready)
+    scenario.register(0)
+    scenario.context.clock.advance(FIRST_SECONDS)
+    pause = await scenario.observe(PRIMARY, {"status": IDLE})
+    assert pause == RequeueAfter(FIRST_SECONDS if is_last_ready else EARLY_SECONDS)
+    assert scenario.checks == [Key("shop", "mini")] * is_last_ready
 
 
 async def test_a_pod_that_becomes_ready_is_checked_often_again(scenario: Scenario) -> None:
@@ -194,7 +217,7 @@ async def test_a_pod_that_becomes_ready_is_checked_often_again(scenario: Scenari
     scenario.context.clock.advance(EARLY_FOR_SECONDS)
     assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(CHANGE_SECONDS)
     scenario.put_pod(1)
-    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(EARLY_SECONDS)
+    assert await scenario.observe(PRIMARY, STANDBY) == RequeueAfter(FIRST_SECONDS)
 
 
 async def test_pooler_that_does_not_answer_is_one_error(scenario: Scenario) -> None:
