@@ -1,5 +1,6 @@
 """The version and the counts of a fleet follow the changes of its Tenants."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 
 from steward.kube.objects.kinds import Key
 from steward.tenants import labels as marks
+from steward.tenants.api.group import API_VERSION
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.fleet.fleet import TenantCounts
 from steward.tenants.fleet.index import FleetIndex
@@ -35,6 +37,7 @@ def store_tenant(
     name: str,
     version: int,
     registry: str = "prod",
+    owners: Sequence[Manifest] = (),
     **more: Any,
 ) -> None:
     found = tenant(name) | more
@@ -44,6 +47,7 @@ def store_tenant(
         "resourceVersion": str(version),
         "generation": 1,
         "labels": {marks.REGISTRY: registry},
+        "ownerReferences": owners,
     }
     context.store(context.rules.every_tenant).observe_write(msgspec.json.encode(found))
 
@@ -135,3 +139,11 @@ def test_tenants_are_counted_that_were_cached_before(context: TenantsContext) ->
     store_tenant(context, "acme", 1, status=READY)
     index = FleetIndex(context.store(context.rules.every_tenant), context.store(context.rules.secret))
     assert index.sizes(PROD).counts == TenantCounts(1, 1, 0)
+
+
+def test_only_tenants_with_an_owner_are_listed_as_owned(context: TenantsContext, fleets: FleetIndex) -> None:
+    store_tenant(context, "acme", 1)
+    assert fleets.owned_tenants_of(PROD) == []
+    owner = {"apiVersion": API_VERSION, "kind": "TenantRegistry", "name": "prod", "uid": "r"}
+    store_tenant(context, "bob", 2, owners=[owner])
+    assert [tenant.metadata.name for tenant in fleets.owned_tenants_of(PROD)] == ["bob"]

@@ -90,6 +90,11 @@ def registry_index_value(namespace: str, name: str) -> str:
     return f"{namespace}/{label_value(name)}"
 
 
+def owned_index_values(tenant: Tenant) -> list[str]:
+    """The same for the Tenants that have an owner reference, as those of the Go operator."""
+    return registry_index_values(tenant) if tenant.metadata.owner_references else []
+
+
 def template_index_values(tenant: Tenant) -> list[str]:
     return [template_index_value(tenant.metadata.namespace, tenant.spec.template_ref)]
 

@@ -16,6 +16,7 @@ from steward.tenants.cache_rules import is_named_as_values
 from steward.tenants.fleet.fleet import (
     TenantCounts,
     is_status_change,
+    owned_index_values,
     registry_index_value,
     registry_index_values,
     template_index_value,
@@ -26,6 +27,7 @@ from steward.tenants.labels import TENANT
 from steward.tenants.views import Tenant
 
 BY_REGISTRY = "tenants of a registry"
+BY_REGISTRY_AND_OWNED = "tenants of a registry with an owner reference"
 
 
 class FleetIndex:
@@ -36,11 +38,16 @@ class FleetIndex:
         self._registries = SizesByValue(registry_index_values)
         self._templates = SizesByValue(template_index_values)
         tenants.add_index(BY_REGISTRY, registry_index_values)
+        tenants.add_index(BY_REGISTRY_AND_OWNED, owned_index_values)
         tenants.subscribe(self._on_tenant_change)
         secrets.subscribe(self._on_secret_change)
 
     def tenants_of(self, registry: Key) -> list[Tenant]:
         return self.tenants.by_index(BY_REGISTRY, registry_index_value(*registry))
+
+    def owned_tenants_of(self, registry: Key) -> list[Tenant]:
+        """Those with an owner reference: none that this operator has made."""
+        return self.tenants.by_index(BY_REGISTRY_AND_OWNED, registry_index_value(*registry))
 
     def version(self, registry: Key) -> int:
         """Increases with every change of a Tenant, unless only its status changes, and of its values."""

@@ -161,7 +161,7 @@ class RegistryReconciler:
 
     async def _remove_former_owners(self, key: Key) -> None:
         """One step at a time, at every reconcile: a Tenant that cannot be written does not affect the others."""
-        for step in remove_owner_steps(self.fleets.tenants_of(key)):
+        for step in remove_owner_steps(self.fleets.owned_tenants_of(key)):
             try:
                 await self._execute((step,), key)
             except KubeError as error:
