@@ -12,9 +12,9 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	--custom-compile-command 'make lock'
 
-# Tests mostly wait for servers: three workers for each core keep it busy. PYTHONDONTWRITEBYTECODE is unset for them:
+# Tests mostly wait for servers: four workers for each core keep it busy. PYTHONDONTWRITEBYTECODE is unset for them:
 # they start hundreds of processes, and each would compile every module again.
-WORKERS ?= 6
+WORKERS ?= 8
 # Attacks fill memory.
 ATTACK_WORKERS ?= $(if $(filter 0,$(WORKERS)),0,4)
 FAST_WORKERS ?= 2
@@ -54,11 +54,11 @@ down: setup
 	@$(BIN)/steward down $(ARGS)
 
 test: binaries databases
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers $(WORKERS) $(ARGS)
 
 # Left out of `test`: they flood servers and fill memory for minutes, or start a hundred operators one after another.
 attacks: binaries databases
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(ATTACK_WORKERS) tests/attacks tests/multigres/crashes $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers $(ATTACK_WORKERS) tests/attacks tests/multigres/crashes $(ARGS)
 
 # Left out of `test`: it needs root, and a machine can run one cluster with containers at a time.
 e2e: binaries databases
@@ -81,7 +81,7 @@ pictures: setup
 
 # Needs neither `binaries` nor `databases`: these tests use no server. Pure tests keep a core busy: one worker a core.
 test-fast: setup
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n $(FAST_WORKERS) -m "not needs_server and not slow" $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q --workers $(FAST_WORKERS) -m "not needs_server and not slow" $(ARGS)
 
 check: setup
 	@$(BIN)/ruff check

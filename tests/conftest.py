@@ -2,7 +2,7 @@
 
 Each is started when the first test needs it, so pure tests start nothing. STEWARD_TEST_CONTROL_PLANE names the
 directory of a running control plane to use instead (`steward up --bare --detach --dir D`), which saves its start. The
-workers of one run (`pytest -n 3`) share the control plane; each has its own databases.
+workers of one run (`pytest --workers 8`) share the control plane; each has its own databases.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
-from xdist.remote import Producer
 
 from steward.local import control_plane as local
 from tests.support import data_planes, leftover_processes, namespace_state, namespaces, rbac_comparison
@@ -25,9 +25,14 @@ from tests.support.database_servers import DatabaseServer, mariadb_server, postg
 from tests.support.markers import mark_server_tests
 from tests.support.mysql_server import mysql_without_tls, uses_mysql
 from tests.support.prepared_process import close_forks
-from tests.support.scheduling import FileScheduling, longest_first
 from tests.support.shared import run_directory, shared_resource
 from tests.support.suites import is_left_out
+
+pytest_plugins = ("tests.support.workers.plugin",)
+
+# The default deadline is 200 ms for an example, which a busy machine exceeds.
+hypothesis.settings.register_profile("without deadline", deadline=None)
+hypothesis.settings.load_profile("without deadline")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -69,11 +74,6 @@ def pytest_make_collect_report(
     return report
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileScheduling:
-    return FileScheduling(config, log)
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """None lets pytest decide by its other rules."""
     return True if is_left_out(config, collection_path) else None
@@ -81,8 +81,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without the garbage collector: it would look at a million objects that stay, in each worker, again and
-    again; afterwards it leaves them out."""
+    """Collect without the garbage collector: it would look at a million objects that stay, again and again; afterwards
+    it leaves them out, so that workers go on sharing their memory."""
     gc.disable()
     try:
         return (yield)
@@ -95,8 +95,6 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_server_tests(items)
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        longest_first(items)
 
 
 _IN_USE = pytest.StashKey[ExitStack]()

@@ -31,7 +31,7 @@ TIMEOUT_SECONDS: Final = 300.0
 POLL_SECONDS: Final = 0.02
 # Plugins of pytest are among the loaded libraries; their own assertions need no explanation.
 OPTIONS: Final = [
-    *("-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not needs_server"),
+    *("-q", "-x", "-p", "no:cacheprovider", "-m", "not needs_server"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 ]
 BROKEN: Final = 1

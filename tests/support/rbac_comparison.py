@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from xdist.workermanage import WorkerController
 
 from steward.install.operators import OPERATORS, TENANTS, ShippedOperator
 from steward.install.rbac import databases_for_tenants, operator_roles
@@ -133,10 +132,9 @@ class RbacComparison:
             self.record.add_properties(report.user_properties)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: WorkerController) -> None:
-        sent = getattr(node, "workeroutput", {}).get(_SENT)
-        if sent is not None:
-            self.record.merge(sent)
+    def pytest_worker_ended(self, output: dict[str, Any]) -> None:
+        if _SENT in output:
+            self.record.merge(output[_SENT])
 
     # After the hook of conftest.py, which stops the shared control plane and reads its log.
     @pytest.hookimpl(trylast=True)

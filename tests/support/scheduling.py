@@ -1,12 +1,12 @@
-"""Distributes tests over the workers of a run (`pytest -n 3`): file by file, the longest first.
+"""Groups tests for the workers of a run (`pytest --workers 8`): file by file, the longest first.
 
 Tests of one file share operators and namespaces, so a file runs in one worker. Files whose tests change cluster-wide
 state are listed in ALONE_WITH under that state: they run in one worker, one after the other.
 """
 
+from collections.abc import Sequence
+
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
 
 # Files that start first, the longest of all: a long one that starts last would run alone. Only a hint, from the
 # seconds of a whole run (`--durations`).
@@ -71,29 +71,20 @@ _POSITIONS = {file: position for position, file in enumerate(LONGEST)}
 _SHARED_STATE = {file: state for state, files in ALONE_WITH.items() for file in files}
 
 
-class FileScheduling(LoadScopeScheduling):
-    """A scope is a file, or all files that share cluster-wide state."""
-
-    def __init__(self, config: pytest.Config, log: Producer) -> None:
-        super().__init__(config, log)
-        config.option.loadscopereorder = False
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = _file(nodeid)
-        return _SHARED_STATE.get(file, file)
-
-
-def longest_first(items: list[pytest.Item]) -> None:
-    """Sort the tests; pure files come last, because they are short and fill the remaining time evenly."""
-    with_server = {
-        _file(item.nodeid) for item in items if "control_plane" in getattr(item, "fixturenames", ())
-    }
-
-    def position(item: pytest.Item) -> tuple[int, bool]:
+def grouped(items: Sequence[pytest.Item]) -> list[list[int]]:
+    """The positions of the tests that run together, the longest group first. Pure files come last, because they are
+    short and fill the remaining time evenly."""
+    groups: dict[str, list[int]] = {}
+    for position, item in enumerate(items):
         file = _file(item.nodeid)
-        return _POSITIONS.get(file, len(_POSITIONS)), file not in with_server
+        groups.setdefault(_SHARED_STATE.get(file, file), []).append(position)
+    return sorted(groups.values(), key=lambda group: _urgency([items[position] for position in group]))
 
-    items.sort(key=position)
+
+def _urgency(items: Sequence[pytest.Item]) -> tuple[int, bool]:
+    position = min(_POSITIONS.get(_file(item.nodeid), len(_POSITIONS)) for item in items)
+    has_server = any("control_plane" in getattr(item, "fixturenames", ()) for item in items)
+    return position, not has_server
 
 
 def _file(nodeid: str) -> str:

@@ -14,6 +14,8 @@ from typing import IO
 
 import pytest
 
+from tests.support.workers.worker import WORKER
+
 _POLL_SECONDS = 0.1
 
 Start = Callable[[], AbstractContextManager[str]]
@@ -22,7 +24,7 @@ Start = Callable[[], AbstractContextManager[str]]
 def run_directory(factory: pytest.TempPathFactory) -> Path:
     """A directory that all workers of this run share."""
     base = factory.getbasetemp()
-    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    directory = (base.parent if WORKER in os.environ else base) / "shared"
     directory.mkdir(exist_ok=True)
     return directory
 

@@ -67,7 +67,7 @@ def start_run(directory: Path, test: str) -> "subprocess.Popen[str]":
     (directory / "test_it.py").write_text(test)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment.pop(RUN, None)
-    options = ["-q", "-p", "tests.support.leftover_processes", "-p", "no:xdist", "-c", "/dev/null"]
+    options = ["-q", "-p", "tests.support.leftover_processes", "-c", "/dev/null"]
     return subprocess.Popen(
         [
             sys.executable,

@@ -109,7 +109,7 @@ def test_records_of_workers_are_merged(tmp_path: Path) -> None:
     for number, part in enumerate((lines[::2], lines[1::2])):
         directory = tmp_path / str(number)
         directory.mkdir()
-        # As xdist would send it.
+        # As a worker sends it.
         merged.merge(msgspec.json.decode(msgspec.json.encode(read(directory, part).to_plain())))
     assert (merged.logs, merged.differences()) == (2, [])
 
