@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.leftover_processes import command_of
 from tests.support.prepared_process import Forks, PreparedProcess
 from tests.support.short_periods import periods_of, short_periods
+from tests.support.waiting import poll
 
 SECONDS = 60
 
@@ -65,6 +67,28 @@ def test_waiting_for_a_fork_that_runs_has_a_limit(forks: Forks, tmp_path: Path, 
         process.wait(0.01)
     process.kill()
     process.wait(SECONDS)
+
+
+def parent_of(process: PreparedProcess) -> int:
+    return int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_workers_share_a_prepared_process_that_ends_with_the_last_of_them(
+    tmp_path: Path, blocking: str
+) -> None:
+    periods = ["steward.tenants.controllers.tenant.deletion:WAIT_SECONDS=2"]
+    first, second = Forks("tenants", periods), Forks("tenants", periods)
+    processes = [
+        start(forks, tmp_path / "log", "run", "tenants", KUBECONFIG=blocking) for forks in (first, second)
+    ]
+    (parent,) = {parent_of(process) for process in processes}
+    first.close()
+    assert start(second, tmp_path / "log", "--version").wait(SECONDS) == 0
+    for process in processes:
+        process.kill()
+        assert process.wait(SECONDS) == -signal.SIGKILL
+    second.close()
+    assert poll(lambda: not command_of(parent), SECONDS), "the prepared process did not end"
 
 
 @pytest.mark.parametrize(
