@@ -115,6 +115,19 @@ def test_tenants_and_values_of_every_part_are_put_back(
         split.until_ready(len(UIDS))
 
 
+def test_secrets_are_put_back_from_values_to_which_others_added_a_key(
+    control_plane: ControlPlane, namespace: str, split: SplitFleet, tmp_path: Path
+) -> None:
+    added = json.dumps({"data": {"added": "YQ=="}})
+    with both_parts(control_plane, namespace, tmp_path):
+        split.create()
+        for uid in UIDS:
+            values = values_secret(f"{uid}-web-app")
+            split.world.kubectl("patch", "secret", values, "--type=merge", "-p", added)
+            split.until_edit_is_reverted("secret", f"{uid}-password", ANOTHER)
+        split.until_ready(len(UIDS))
+
+
 def test_a_restart_of_all_parts_writes_no_object_that_is_up_to_date(
     control_plane: ControlPlane, namespace: str, customers: Customers, split: SplitFleet, tmp_path: Path
 ) -> None:

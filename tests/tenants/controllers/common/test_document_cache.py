@@ -136,6 +136,22 @@ async def test_a_payload_is_used_only_if_it_has_the_digest_that_the_tenant_names
     assert setup.server.reads == [SECRET]
 
 
+async def test_keys_that_others_added_to_the_values_do_not_hide_the_payload(setup: Setup) -> None:
+    named = {"secretName": f"{ACME.name}-values", "digest": PAYLOAD.digest}
+    body = {"apiVersion": "v1", "kind": "Secret"}
+    config = {"id": "edited", "spec": body | {"kind": "ConfigMap"}}
+    observe(
+        setup.tenants, tenant(1, values=named, secrets=[{"id": "token", "spec": body}], configMaps=[config])
+    )
+    edited = values(PAYLOAD)
+    edited["data"] = PAYLOAD.data | {"edited": "YQ=="}
+    observe(setup.secrets, edited)
+    setup.server.has[SECRET, Key("saas", f"{ACME.name}-values")] = edited
+
+    assert await setup.cache.get_payload(await setup.document()) == PAYLOAD
+    assert setup.server.reads == [SECRET]
+
+
 async def test_a_payload_that_was_added_need_not_be_received_by_the_watch(setup: Setup) -> None:
     named = {"secretName": f"{ACME.name}-values", "digest": PAYLOAD.digest}
     setup.cache.add_payload(ACME, PAYLOAD)
