@@ -55,11 +55,17 @@ class TenantMetrics:
         self.conflicts.pop(tenant, None)
 
 
+class ListsTenants(Protocol):
+    """A store of Tenants, or the part of it that this process applies."""
+
+    def list(self) -> list[Tenant]: ...
+
+
 class MetricsSource(Protocol):
     """The stores and counters that the collector reads."""
 
     @property
-    def tenants(self) -> Store[Tenant]: ...
+    def tenants(self) -> ListsTenants: ...
 
     @property
     def registries(self) -> Store[Registry]: ...

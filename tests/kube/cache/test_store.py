@@ -9,6 +9,7 @@ import pytest
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import LARGE_BYTES, ObjectChange, Store
 from steward.kube.cache.view_decoder import Body
+from steward.kube.managed_fields.ownership import OwnedFields, Ownership, intern_field_set
 from steward.kube.objects.kinds import CONFIG_MAP, Key
 from steward.kube.objects.meta import Metadata, ObjectMeta
 
@@ -337,3 +338,14 @@ def test_an_index_that_is_first_used_late_has_all_objects_and_follows_changes(st
     assert [found.metadata.name for found in store.by_owner("owner")] == ["a"]
     store.put_watched(0, body(2, name="b", uid="u2", **owned))
     assert [found.metadata.name for found in store.by_owner("owner")] == ["a", "b"]
+
+
+def test_status_fields_that_a_writer_found_are_not_kept_of_objects_that_others_report() -> None:
+    store = Store(CacheRule(CONFIG_MAP, Metadata, owned_by="us", reports=lambda meta: meta.name == "own"))
+    fields = OwnedFields(intern_field_set(CONFIG_MAP, b"{}"), (), b"digest")
+    for name in ("own", "other"):
+        metadata = {"name": name, "namespace": "shop", "uid": name, "resourceVersion": "2"}
+        store.observe_write(msgspec.json.encode({"metadata": metadata}), Ownership(fields, fields))
+    assert store.owned_fields(Key("shop", "own"), "status") == fields
+    assert store.owned_fields(Key("shop", "other"), "status") is None
+    assert store.owned_fields(Key("shop", "other")) == fields

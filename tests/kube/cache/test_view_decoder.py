@@ -142,3 +142,41 @@ def test_an_object_can_be_made_smaller_before_it_is_decoded() -> None:
     decode = ViewDecoder(CacheRule(CONFIG_MAP, Hashed, reduce=reduce))
 
     assert decode.view(body(data={"a": "12345"})).digest == "5"
+
+
+STATUS_ENTRY = {
+    "manager": "us",
+    "operation": "Apply",
+    "apiVersion": "apps/v1",
+    "subresource": "status",
+    "fieldsV1": {"f:status": {"f:replicas": {}}},
+}
+
+
+def body_with_status(name: str, replicas: int) -> bytes:
+    spec_entry = {"manager": "us", "operation": "Apply", "apiVersion": "apps/v1", "fieldsV1": FIELDS}
+    managed = {"name": name, "managedFields": [spec_entry, STATUS_ENTRY]}
+    return body(metadata=managed, status={"replicas": replicas})
+
+
+def test_owned_status_fields_are_kept_only_of_objects_whose_status_this_process_applies() -> None:
+    rule = CacheRule(DEPLOYMENT, Metadata, owned_by="us", reports=lambda meta: meta.name == "own")
+    decode = ViewDecoder(rule)
+
+    def found(name: str) -> Ownership:
+        raw = body_with_status(name, 1)
+        return decode.ownership(raw, decode.view(raw), None, NOT_OWNED)
+
+    own, other = found("own"), found("other")
+    assert own.status is not None
+    assert other.status is None
+    assert other.main == own.main
+    assert decode.kept(own, ObjectMeta(name="own")) is own
+    assert decode.kept(own, ObjectMeta(name="other")) == Ownership(own.main)
+
+
+def test_a_change_of_a_status_that_this_process_does_not_apply_decodes_no_fields() -> None:
+    decode = ViewDecoder(CacheRule(DEPLOYMENT, Metadata, owned_by="us", reports=lambda _: False))
+    one, other = body_with_status("a", 1), body_with_status("a", 2)
+    first = decode.ownership(one, decode.view(one), None, NOT_OWNED)
+    assert decode.ownership(other, decode.view(other), decode.view(one), first) is first

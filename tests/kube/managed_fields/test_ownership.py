@@ -53,6 +53,11 @@ def test_objects_of_different_owners_share_their_fields_too() -> None:
     assert (one.owners, other.owners) == (("1-1",), ("2-2",))
 
 
+def test_the_objects_of_one_owner_share_the_text_of_its_uid() -> None:
+    one, other = (claimed(owned_by("4711-4711"))[""] for _ in range(2))
+    assert one.owners[0] is other.owners[0]
+
+
 def test_field_sets_that_no_object_has_any_more_are_freed() -> None:
     held = intern_field_set(CONFIG_MAP, b'{"f:data":{"f:nobody":{}}}')
     known = weakref.ref(held)

@@ -19,6 +19,7 @@ from steward.runtime.controller.controller import (
     ControllerLoop,
     slow_workers,
 )
+from steward.runtime.controller.predicates import Predicate, own_spec
 from steward.runtime.controller.triggers import For, Owns
 from steward.runtime.observability.logging import JsonFormatter, current_reconcile
 from steward.runtime.observability.metrics import Metrics
@@ -46,13 +47,24 @@ class Reconciler:
 class RunningLoop:
     """A controller loop with a fake clock."""
 
-    def __init__(self, answer: Answer | None = None, workers: int = 2, urgent_workers: int = 0) -> None:
+    def __init__(
+        self,
+        answer: Answer | None = None,
+        workers: int = 2,
+        urgent_workers: int = 0,
+        when: Predicate = own_spec,
+    ) -> None:
         self.caches = FilledCaches()
         self.clock = FakeClock()
         self.metrics = Metrics()
         self.reconciler = Reconciler(answer)
         controller = Controller(
-            "thing", self.reconciler, (For(THINGS), Owns(PARTS)), workers, urgent_workers, resync_seconds=1000
+            "thing",
+            self.reconciler,
+            (For(THINGS, when=when), Owns(PARTS)),
+            workers,
+            urgent_workers,
+            resync_seconds=1000,
         )
         dependencies = ControllerDependencies(self.caches, self.metrics, self.clock, lambda: 0.0)  # type: ignore[arg-type]
         self.loop = ControllerLoop(controller, dependencies)
@@ -71,9 +83,9 @@ class RunningLoop:
 
 @asynccontextmanager
 async def running_loop(
-    answer: Answer | None = None, workers: int = 2, urgent_workers: int = 0
+    answer: Answer | None = None, workers: int = 2, urgent_workers: int = 0, when: Predicate = own_spec
 ) -> AsyncIterator[RunningLoop]:
-    running = RunningLoop(answer, workers, urgent_workers)
+    running = RunningLoop(answer, workers, urgent_workers, when)
     running.caches.add(THINGS, "a", 1)
     running.loop.start()
     await let_others_run()
@@ -199,6 +211,13 @@ async def test_a_requeue_without_a_delay_uses_the_backoff() -> None:
 
 async def test_a_resync_enqueues_all_objects() -> None:
     async with running_loop() as running:
+        await running.clock.pass_time(1001)
+        assert running.reconciler.reconciled == ["a", "a"]
+
+
+async def test_a_resync_leaves_out_what_a_controller_never_reconciles() -> None:
+    async with running_loop(when=lambda change: change.key.name != "of-others") as running:
+        running.caches.add(THINGS, "of-others", 2)
         await running.clock.pass_time(1001)
         assert running.reconciler.reconciled == ["a", "a"]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from steward.kube.apply.applier import is_authoritative
 from steward.kube.cache.rules import CacheRule
 from steward.kube.cache.store import Store
 from steward.kube.errors import (
@@ -21,7 +22,7 @@ from steward.kube.errors import (
     NotFound,
 )
 from steward.kube.objects.kinds import CONFIG_MAP, Key
-from steward.kube.objects.meta import Metadata
+from steward.kube.objects.meta import Metadata, ObjectMeta
 from steward.kube.objects.options import ApplyOptions, DeleteOptions
 from steward.kube.objects.patches import JsonPatch, MergePatch
 from steward.runtime.plan.executor import (
@@ -85,6 +86,17 @@ async def test_a_plan_cancelled_before_its_steps_begin_leaves_no_coroutine_unawa
         gc.collect()
     assert [str(warning.message) for warning in caught] == []
     assert server.calls == []
+
+
+def test_absence_from_a_cache_that_leaves_the_object_out_proves_nothing() -> None:
+    def kept(meta: ObjectMeta) -> bool:
+        return meta.name == "kept"
+
+    store = Store(CacheRule(CONFIG_MAP, Metadata, owned_by="us", accepts=kept))
+    store.finish_list(0, set(), "1")
+    options = ApplyOptions(manager="us")
+    assert is_authoritative(store, ref("kept"), manifest("kept"), options)
+    assert not is_authoritative(store, ref("other"), manifest("other"), options)
 
 
 async def test_the_first_error_stops_later_steps_but_not_its_own_group(server: FakeServer) -> None:

@@ -200,7 +200,9 @@ def is_authoritative(store: Store[Any], ref: Ref, manifest: Manifest, options: A
         return True
     labels = manifest["metadata"].get("labels") or {}
     meta = ObjectMeta(name=ref.key.name, namespace=ref.key.namespace, labels=labels)
-    return not rule.field_selector and any(scope.selects(meta) for scope in store.scopes)
+    if rule.field_selector or (rule.accepts is not None and not rule.accepts(meta)):
+        return False
+    return any(scope.selects(meta) for scope in store.scopes)
 
 
 def _outcome(answered: ManagedMeta, live: LiveOwnership, manager: str) -> ApplyOutcome:

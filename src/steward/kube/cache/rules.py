@@ -87,9 +87,10 @@ class CacheRule(Generic[T]):
 
     `selectors` has a label selector for each namespace; "*" means every namespace, and the empty selector selects
     everything. `owned_by` is our field manager if objects of this kind are applied; `reduce` makes an object's
-    JSON smaller before it is decoded. `accepts` leaves out objects that no selector can tell from others. A store that
-    `fills_last` is listed after all others, and no controller waits for it: a reconcile that depends on it waits by
-    itself.
+    JSON smaller before it is decoded. `accepts` leaves out objects that no selector can tell from others. `reports`
+    says of which objects this process applies the status: of others the fields that we own there are not kept. A store
+    that `fills_last` is listed after all others, and no controller waits for it: a reconcile that depends on it waits
+    by itself.
     """
 
     kind: Kind
@@ -99,6 +100,7 @@ class CacheRule(Generic[T]):
     owned_by: str = ""
     reduce: Callable[[bytes], bytes] | None = None
     accepts: Callable[[ObjectMeta], bool] | None = None
+    reports: Callable[[ObjectMeta], bool] | None = None
     fills_last: bool = False
 
     def __hash__(self) -> int:

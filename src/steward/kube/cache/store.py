@@ -283,7 +283,11 @@ class Store(Generic[T]):
         key = key_of(obj)
         entry = self._entries.get(key)
         old, before = (None, NOT_OWNED) if entry is None else (entry.obj, entry.ownership)
-        after = self._decoder.ownership(body, obj, old, before) if ownership is None else ownership
+        after = (
+            self._decoder.ownership(body, obj, old, before)
+            if ownership is None
+            else self._decoder.kept(ownership, obj.metadata)
+        )
         if entry is None:
             self._entries[key] = StoreEntry(obj, after, scopes)
         else:

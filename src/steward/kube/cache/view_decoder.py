@@ -48,12 +48,21 @@ class ViewDecoder(Generic[T]):
         if not self._rule.owned_by:
             return NOT_OWNED
         own = own_entries(self._rule.kind, managed_entries(body), self._rule.owned_by)
+        if not self._reports(obj.metadata):
+            own.pop("status", None)
         if not own:
             return NOT_OWNED
         if old is not None and _only_status_changed(own, previous, old.metadata, obj.metadata):
             return previous
         part = decode_owned_part(body, own)
         return Ownership(_owned(own.get(""), part), _owned(own.get("status"), part))
+
+    def kept(self, ownership: Ownership, meta: ObjectMeta) -> Ownership:
+        """What the store keeps of the fields that a writer found in an answer."""
+        return ownership if self._reports(meta) else Ownership(ownership.main)
+
+    def _reports(self, meta: ObjectMeta) -> bool:
+        return self._rule.reports is None or self._rule.reports(meta)
 
 
 def _owned(entry: OwnEntry | None, part: Manifest) -> OwnedFields | None:

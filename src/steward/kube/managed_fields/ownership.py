@@ -6,6 +6,7 @@ apply would change anything, because the API server takes a field away from us w
 """
 
 import re
+import sys
 from collections.abc import Collection
 from functools import lru_cache
 from hashlib import blake2b
@@ -152,10 +153,15 @@ def own_entries(kind: Kind, entries: list[ManagedEntry], manager: str) -> dict[s
 
 
 def _own_entry(kind: Kind, raw: bytes) -> OwnEntry:
-    owners = tuple(uid.decode() for uid in _OWNER_UID.findall(raw)) if b'{\\"uid\\"' in raw else ()
+    owners = tuple(map(_shared_uid, _OWNER_UID.findall(raw))) if b'{\\"uid\\"' in raw else ()
     for number, uid in enumerate(owners):
         raw = raw.replace(uid.encode(), b"#%d" % number)
     return OwnEntry(intern_field_set(kind, raw), owners)
+
+
+def _shared_uid(raw: bytes) -> str:
+    """The text that the cached owner references have: the objects of one owner all name it."""
+    return sys.intern(raw.decode())
 
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])

@@ -112,6 +112,10 @@ class ControllerLoop:
         """The store of the kind that this controller reconciles."""
         return self._stores[self.controller.triggers.index(self.controller.for_trigger)]
 
+    @property
+    def _for_handler(self) -> EventHandler:
+        return self._handlers[self.controller.triggers.index(self.controller.for_trigger)]
+
     def _new_queue(self) -> WorkQueue:
         dependencies, name = self._dependencies, self.controller.name
         observer = dependencies.metrics.for_queue(name)
@@ -236,8 +240,7 @@ class ControllerLoop:
         while True:
             early = 0.1 * self._dependencies.random()
             await self._dependencies.clock.sleep(self.controller.resync_seconds * (1.0 - early))
-            for view in self.store.list():
-                self.queue.add(Key(view.metadata.namespace, view.metadata.name), Lane.SLOW)
+            self._for_handler.handle_all(self.store)
 
 
 def slow_workers(workers: int) -> int:

@@ -11,8 +11,6 @@ from collections import Counter
 
 from steward.kube.cache.store import ObjectChange, Store
 from steward.kube.objects.kinds import Key
-from steward.kube.objects.meta import Metadata
-from steward.tenants.cache_rules import is_named_as_values
 from steward.tenants.fleet.fleet import (
     TenantCounts,
     is_status_change,
@@ -24,14 +22,14 @@ from steward.tenants.fleet.fleet import (
 )
 from steward.tenants.fleet.sizes import FleetSizes, SizesByValue
 from steward.tenants.labels import TENANT
-from steward.tenants.views import Tenant
+from steward.tenants.views import Tenant, TenantSecret, is_named_as_values
 
 BY_REGISTRY = "tenants of a registry"
 BY_REGISTRY_AND_OWNED = "tenants of a registry with an owner reference"
 
 
 class FleetIndex:
-    def __init__(self, tenants: Store[Tenant], secrets: Store[Metadata]) -> None:
+    def __init__(self, tenants: Store[Tenant], secrets: Store[TenantSecret]) -> None:
         self.tenants = tenants
         self._versions: Counter[str] = Counter()
         self._status_versions: Counter[str] = Counter()
@@ -63,7 +61,7 @@ class FleetIndex:
     def template_counts(self, template: Key) -> TenantCounts:
         return self._templates[template_index_value(*template)].counts
 
-    def tenant_of_values(self, secret: Metadata) -> Tenant | None:
+    def tenant_of_values(self, secret: TenantSecret) -> Tenant | None:
         """The Tenant that a values Secret belongs to; None for any other Secret."""
         meta = secret.metadata
         if not is_named_as_values(meta):
@@ -81,7 +79,7 @@ class FleetIndex:
             if side is not None:
                 self._versions.update(registry_index_values(side))
 
-    def _on_secret_change(self, change: ObjectChange[Metadata]) -> None:
+    def _on_secret_change(self, change: ObjectChange[TenantSecret]) -> None:
         for side in (change.old, change.new):
             tenant = None if side is None else self.tenant_of_values(side)
             if tenant is not None:

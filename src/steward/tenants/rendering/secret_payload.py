@@ -7,7 +7,7 @@ and a digest: a changed password is a changed spec, and users who may read Tenan
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
@@ -37,6 +37,11 @@ class SecretPayload:
     def with_secret(self, resource: str, data: Mapping[str, Any]) -> "SecretPayload":
         encoded = msgspec.json.encode(dict(sorted(data.items())))
         return SecretPayload({**self.entries, payload_key(resource): encoded})
+
+    def of_resources(self, resources: Iterable[str]) -> "SecretPayload":
+        """Without all other keys: a server-side apply leaves keys in the values Secret that other clients added."""
+        keys = {payload_key(resource) for resource in resources}
+        return SecretPayload({key: entry for key, entry in self.entries.items() if key in keys})
 
     @cached_property
     def digest(self) -> str:

@@ -192,3 +192,17 @@ def test_uncached_fields_wake_only_kinds_with_ready_when(
 )
 def test_only_objects_with_a_tenant_label_are_cached(settings: Settings, selectors: dict[str, str]) -> None:
     assert child_rule(SECRET, settings).selectors == selectors
+
+
+def test_values_of_another_part_wake_no_tenant(stores: Stores, woken: list[Key]) -> None:
+    children = ChildWatches(cast(Manager, stores), Settings(partition=Partition(0, 2)))
+    children.channel.connect(lambda key, lane: woken.append(key))
+    store = next(store for store in stores.known.values() if store.kind == SECRET)
+    for version, (name, bucket) in enumerate((("acme", "4"), ("bob", "5")), start=1):
+        labels = {TENANT: name, TENANT_NAMESPACE: "saas", BUCKET: bucket}
+        metadata = {"name": f"{name}-values", "namespace": "saas", "uid": name, "labels": labels}
+        body = {"metadata": metadata | {"resourceVersion": str(version)}}
+        store.observe_write(json.dumps(body).encode())
+        store.observe_delete(Key("saas", f"{name}-values"), name)
+    assert woken == [Key("saas", "acme")] * 2
+    assert children.unrepaired <= {Key("saas", "acme")}

@@ -45,9 +45,21 @@ class Server:
         self.secrets: dict[Key, Manifest] = {}
         self.writes: list[str] = []
 
-    def hold(self, labels: dict[str, str], annotations: dict[str, str] | None = None) -> None:
-        metadata = {"name": VALUES.name, "namespace": VALUES.namespace, "uid": "s", "resourceVersion": "3"}
-        marked = metadata | {"labels": labels, "annotations": annotations or {}, "managedFields": [APPLIED]}
+    def hold(
+        self,
+        labels: dict[str, str],
+        annotations: dict[str, str] | None = None,
+        version: str = "3",
+        fields: Manifest | None = None,
+    ) -> None:
+        metadata = {
+            "name": VALUES.name,
+            "namespace": VALUES.namespace,
+            "uid": "s",
+            "resourceVersion": version,
+        }
+        applied = APPLIED if fields is None else {**APPLIED, "fieldsV1": fields}
+        marked = metadata | {"labels": labels, "annotations": annotations or {}, "managedFields": [applied]}
         self.secrets[VALUES] = {"apiVersion": "v1", "kind": "Secret", "metadata": marked}
         if tenant_labels.TENANT in labels:
             self._show(self.context.rules.secret, self.secrets[VALUES])
@@ -147,6 +159,23 @@ async def test_existing_tenants_wait_until_their_values_are_cached_and_new_ones_
     assert not again.done()
     finish_lists(server.context.store(server.context.rules.secret))
     await again
+
+
+async def test_values_that_others_deleted_or_changed_are_drift_and_are_written_again(server: Server) -> None:
+    writer, desired = TenantWriter(server.context), [desired_tenant(secrets=[SECRET])]
+    server.hold(MANAGED)
+    await writer.write(desired, PROD)
+    assert not writer.has_drifted(1)
+
+    server.hold(MANAGED, version="4", fields={"f:metadata": {}})
+    assert writer.has_drifted(2)
+    await writer.write(desired, PROD)
+    assert not writer.has_drifted(3)
+
+    server.context.store(server.context.rules.secret).observe_delete(VALUES, "s")
+    assert writer.has_drifted(4)
+    await writer.write(desired, PROD)
+    assert server.writes == ["apply acme-web-values"] * 3
 
 
 async def test_a_secret_that_cannot_be_restored_does_not_cause_read_after_read(server: Server) -> None:

@@ -25,16 +25,20 @@ from steward.runtime.reconcile import Lane
 from steward.tenants.api.lists import KINDS
 from steward.tenants.cache_rules import FleetScope, object_rule
 from steward.tenants.labels import TENANT, TENANT_NAMESPACE
+from steward.tenants.views import TenantSecret
 
-_READY_WHEN_CREATED: Final = (kinds.SECRET, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT)
+_READY_WHEN_CREATED: Final[dict[Kind, type[Any]]] = {
+    kinds.SECRET: TenantSecret,
+    kinds.CONFIG_MAP: Metadata,
+    kinds.SERVICE_ACCOUNT: Metadata,
+}
 
 # An object without a generation may have changed in a part that is not cached: any new version of it counts.
 _is_relevant = any_of(child, generation)
 
 
 def child_rule(kind: Kind, settings: Settings) -> CacheRule[Any]:
-    view: type[Any] = Metadata if kind in _READY_WHEN_CREATED else readiness_view(kind)
-    return object_rule(kind, view, fleet_scope(settings))
+    return object_rule(kind, _READY_WHEN_CREATED.get(kind) or readiness_view(kind), fleet_scope(settings))
 
 
 def fleet_scope(settings: Settings) -> FleetScope:
@@ -70,6 +74,7 @@ class ChildWatches:
         self.channel = Channel()
         self._manager = manager
         self._settings = settings
+        self._part = fleet_scope(settings).part
         self._stores: dict[Kind, Store[Any]] = {}
         self._every_change: set[Kind] = set()
         self.unrepaired: set[Key] = set()
@@ -127,9 +132,14 @@ class ChildWatches:
         if change.kind not in self._every_change and not _is_relevant(change):
             return
         lane, is_repair = _lane(change), not change.initial and needs_repair(change)
-        sides = (change.old, change.new)
-        for key in dict.fromkeys(tenant_of(live) for live in sides if live is not None):
+        for key in dict.fromkeys(map(tenant_of, self._own_sides(change))):
             if key is not None:
                 self.channel.enqueue(key, lane)
                 if is_repair:
                     self.unrepaired.add(key)
+
+    def _own_sides(self, change: ObjectChange[Any]) -> list[HasMetadata]:
+        """The object before and after, where it belongs to this part: the store of Secrets of part 0 has values of
+        others."""
+        sides = (change.old, change.new)
+        return [live for live in sides if live is not None and self._part.has(live.metadata)]

@@ -5,7 +5,7 @@ from functools import cached_property
 from steward.runtime.manager.context import ControllerContext
 from steward.runtime.manager.manager import Manager
 from steward.runtime.manager.settings import Settings
-from steward.tenants.cache_rules import TenantsCacheRules
+from steward.tenants.cache_rules import FleetPart, TenantsCacheRules
 from steward.tenants.controllers.common.child_watches import fleet_scope
 from steward.tenants.controllers.common.document_cache import DocumentCache
 from steward.tenants.controllers.common.rollout_state import RolloutState
@@ -18,9 +18,12 @@ from steward.tenants.objects.permissions import Permissions
 class TenantsContext(ControllerContext):
     def __init__(self, manager: Manager, settings: Settings) -> None:
         super().__init__(manager, settings)
-        self.rules = TenantsCacheRules(fleet_scope(settings))
+        scope = fleet_scope(settings)
+        self.rules = TenantsCacheRules(scope)
+        self.part: FleetPart = scope.part
+        """What the Tenant controller of this process applies."""
         self.executor = manager.executor(FIELD_MANAGER)
-        self.documents = DocumentCache(self.client, self.store(self.rules.tenant))
+        self.documents = DocumentCache(self.client, self.store(self.rules.tenant), self.part)
         self.rollouts = RolloutState()
         self.backlog = TenantBacklog(settings.tenant_concurrency * settings.partition.total)
         self.permissions = Permissions(

@@ -13,6 +13,7 @@ from steward.tenants.api.scalars import UNSET
 from steward.tenants.api.tenant import AppliedObject, TenantSpec, TenantStatus
 from steward.tenants.cache_rules import TENANT_KIND
 from steward.tenants.labels import TENANT_FINALIZER
+from steward.tenants.objects.desired import resources_of
 from steward.tenants.objects.orphans import AppliedRef, TenantOwner, recorded_objects
 from steward.tenants.rendering.secret_payload import SecretPayload
 from steward.tenants.status.tenant import applied_fields, status_fields
@@ -123,5 +124,9 @@ async def read_payload(client: Client, document: TenantDocument) -> SecretPayloa
         secret = await client.get(SECRET, key, _ValuesSecret)
     except NotFound:
         return None
-    payload = SecretPayload.from_data(secret.data)
+    payload = SecretPayload.from_data(secret.data).of_resources(_secret_ids(document))
     return payload if payload.digest == values.digest else None
+
+
+def _secret_ids(document: TenantDocument) -> list[str]:
+    return [each.id for each in resources_of(document.spec) if each.spec.get("kind") == SECRET.kind]

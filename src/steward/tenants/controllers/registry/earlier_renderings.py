@@ -33,7 +33,7 @@ async def read_earlier(context: TenantsContext, tenant: Key, template: ActiveTem
         return NEW_TENANT
     document = await context.documents.get_document(tenant)
     if document is None:
-        # With `--shard`, the cache of documents has this part of the fleet only.
+        # The cache may be older than the API server, and a value that is in use must not be made again.
         document = await read_document(context.client, tenant)
     if not isinstance(document, TenantDocument):
         return EarlierRendering(make_value=random_value)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from steward.kube.errors import KubeError
 from steward.kube.objects.kinds import Key, Ref
-from steward.kube.objects.meta import Metadata, key_of
+from steward.kube.objects.meta import key_of
 from steward.runtime.controller.controller import Controller
 from steward.runtime.controller.predicates import child, own_object
 from steward.runtime.controller.triggers import Channel, For, Watches
@@ -45,7 +45,7 @@ from steward.tenants.status.conditions import previous_stall, read_conditions
 from steward.tenants.status.pause import MESSAGE, is_paused, is_reported, paused_status
 from steward.tenants.status.registry import RegistryObservation, registry_status, warning_events
 from steward.tenants.validation.registry import parse_registry
-from steward.tenants.views import Registry, Revision, Template, Tenant
+from steward.tenants.views import Registry, Revision, Template, Tenant, TenantSecret
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ class RegistryReconciler:
         ]
         return [key_of(registry) for registry in found]
 
-    def _registry_of_values(self, secret: Metadata) -> Iterable[Key]:
+    def _registry_of_values(self, secret: TenantSecret) -> Iterable[Key]:
         tenant = self.fleets.tenant_of_values(secret)
         return () if tenant is None else self._registry_of_tenant(tenant)
 

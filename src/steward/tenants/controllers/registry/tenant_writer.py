@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from steward.kube.errors import AlreadyExists, BadRequest, Invalid, KubeError, RequestTooLarge
 from steward.kube.objects.kinds import SECRET, Key, Manifest, Ref, ref_of
-from steward.kube.objects.meta import Metadata, ObjectMeta
+from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta
 from steward.runtime.plan.steps import Apply, Delete, Emit, EventType, Plan
 from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
@@ -276,7 +276,7 @@ class TenantWriter:
         elif known is not None and is_values_secret(known.metadata, tenant.metadata):
             await self._execute((Delete(ref, known.metadata.uid, NO_SECRETS),), key)
 
-    async def _apply_values(self, tenant: ObjectMeta, known: Metadata | None, manifest: Manifest) -> None:
+    async def _apply_values(self, tenant: ObjectMeta, known: HasMetadata | None, manifest: Manifest) -> None:
         """Never writes to a foreign Secret: it would be changed, and deleted with the Tenant."""
         key = Key(tenant.namespace, tenant.name)
         if known is None:
@@ -287,7 +287,7 @@ class TenantWriter:
             raise ValuesSecretConflict(known.metadata.name)
         await self._execute((Apply(manifest),), key)
 
-    async def _create_or_read(self, manifest: Manifest, key: Key) -> Metadata | None:
+    async def _create_or_read(self, manifest: Manifest, key: Key) -> HasMetadata | None:
         """Creates the Secret, or returns the one that exists."""
         try:
             await self._execute((Apply(manifest, only_if_absent=True),), key)

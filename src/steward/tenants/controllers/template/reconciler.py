@@ -26,7 +26,6 @@ from steward.tenants.controllers.common.cascade_guard import CascadeRequest, dec
 from steward.tenants.controllers.common.context import TenantsContext
 from steward.tenants.controllers.common.debounce import ReconcileDebounce
 from steward.tenants.controllers.template.active_revision import activation_steps, active_revision
-from steward.tenants.fleet.fleet import template_index_values
 from steward.tenants.objects.permissions import CLUSTER_SCOPE
 from steward.tenants.status.conditions import has_changed, read_conditions
 from steward.tenants.status.pause import MESSAGE, is_paused, is_reported
@@ -36,7 +35,6 @@ from steward.tenants.validation.template import validate_template
 from steward.tenants.views import Registry, Template, Tenant
 
 BY_REGISTRY = "templates of a registry"
-BY_TEMPLATE = "tenants of a template"
 WRITE_POLL_SECONDS = 0.2
 """How often a terminating template checks whether the last write of its Tenants has ended."""
 
@@ -57,7 +55,6 @@ class TenantTemplateReconciler:
         self.registries = context.store(rules.registry)
         self.revisions = context.store(rules.revision)
         self.tenants = context.fleets.tenants
-        self.tenants.add_index(BY_TEMPLATE, template_index_values)
         self._debounce = ReconcileDebounce(context.clock)
         self._validated: LruCache[Key, _Validation] = LruCache(VALIDATIONS_CACHED)
 
@@ -167,7 +164,10 @@ class TenantTemplateReconciler:
         return statuses[key] if key in statuses else recorded_rollout(template)
 
     def _tenants(self, template: Template) -> list[Tenant]:
-        return self.tenants.by_index(BY_TEMPLATE, str(key_of(template)))
+        """Without an index, which every Tenant would take memory for: this is asked when a template is deleted."""
+        meta = template.metadata
+        in_namespace = self.tenants.list(meta.namespace)
+        return [tenant for tenant in in_namespace if tenant.spec.template_ref == meta.name]
 
     def _registry(self, template: Template) -> Registry | None:
         return self.registries.get(Key(template.metadata.namespace, _registry_id(template)))

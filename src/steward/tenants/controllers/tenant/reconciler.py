@@ -40,6 +40,7 @@ from steward.tenants.controllers.tenant.records import recorded_document
 from steward.tenants.controllers.tenant.report import TenantReporter, TenantSnapshot
 from steward.tenants.controllers.tenant.state import TenantState, TenantStates
 from steward.tenants.controllers.tenant.storage_classes import StorageClasses
+from steward.tenants.fleet.part import TenantsOfPart, changes_of_part
 from steward.tenants.labels import FORCE_DELETE, REMOVED_FROM_TEMPLATE, TENANT_FINALIZER
 from steward.tenants.metrics import ERROR, PARTIAL_FAILURE, SUCCESS, TenantMetrics, TenantsCollector
 from steward.tenants.names import bucket
@@ -83,7 +84,7 @@ class ObjectsInSpec(NamedTuple):
 class TenantReconciler:
     def __init__(self, context: TenantsContext) -> None:
         self._context = context
-        self.tenants = context.store(context.rules.tenant)
+        self.tenants = TenantsOfPart(context.store(context.rules.tenant), context.part)
         self.registries = context.store(context.rules.registry)
         self.metrics = TenantMetrics(context.manager.metrics.registry)
         self.children = ChildWatches(context.manager, context.settings)
@@ -100,10 +101,11 @@ class TenantReconciler:
         context.manager.metrics.registry.register(TenantsCollector(self))
 
     def controller(self) -> Controller:
+        when = changes_of_part(self._context.part, own_object(FORCE_DELETE))
         return Controller(
             "tenant",
             self,
-            (For(self._context.rules.tenant, when=own_object(FORCE_DELETE)),),
+            (For(self._context.rules.tenant, when=when),),
             workers=self._context.settings.tenant_concurrency,
             urgent_workers=self._context.settings.tenant_concurrency,
             resync_seconds=RESYNC_SECONDS,
@@ -125,7 +127,8 @@ class TenantReconciler:
 
     async def _reconcile(self, key: Key) -> tuple[Result, str]:
         await self._wait_for_objects(key)
-        document = await self._context.documents.get_document(key)
+        is_own = self.tenants.get(key) is not None
+        document = await self._context.documents.get_document(key) if is_own else None
         if document is None:
             self._forget(key)
             return DONE, SUCCESS
