@@ -28,7 +28,7 @@ LIFETIMES = Lifetimes(overlap=OVERLAP)
 EXPIRING = Lifetimes(overlap=OVERLAP, authority=29 * DAY, renew_before=DAY)
 CALLERS = 3
 # Shorter than the keeper's interval, after which it would mend a certificate that is not trusted.
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.1
 
 
 class OneCallPerConnection(WebhookServer):
@@ -61,7 +61,7 @@ class Rotation:
             namespace,
             "ca",
             (LEAF,),
-            interval=0.1,
+            interval=0.2,
             lifetimes=LIFETIMES,
             hooks=(write_leaf_files("tls", directory), self.reload),
             announce=self.record_announcement,

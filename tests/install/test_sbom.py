@@ -13,10 +13,10 @@ from tests.support.paths import ROOT
 pytestmark = pytest.mark.slow
 
 
-def written(file: Path) -> bytes:
+def written(file: Path, *settings: str) -> bytes:
     """`make` validates the file against the schema of CycloneDX and fails otherwise."""
     done = subprocess.run(
-        ["make", "--no-print-directory", "sbom", f"SBOM={file}"],
+        ["make", "--no-print-directory", "sbom", f"SBOM={file}", *settings],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -54,7 +54,8 @@ def test_it_names_every_locked_requirement_of_the_image_with_its_hashes(document
 
 
 def test_the_same_requirements_give_the_same_bytes(document: bytes, tmp_path: Path) -> None:
-    assert written(tmp_path / "again.json") == document
+    # The first document is valid, so an equal one is.
+    assert written(tmp_path / "again.json", "SBOM_VALIDATION=--no-validate") == document
 
 
 def test_it_has_no_path_of_the_machine_that_made_it(document: bytes) -> None:

@@ -25,6 +25,7 @@ from tests.support.paths import ROOT
 from tests.support.yaml_text import load_yaml, load_yaml_documents
 
 MONITORING = ROOT / "config" / "monitoring"
+ALERT_TESTS = sorted((ROOT / "tests" / "multigres" / "alerts").glob("*.yaml"))
 RUNBOOKS = ROOT / "docs" / "monitoring" / "runbooks"
 ALERTS = (
     "MultigresClusterReconcileErrors",
@@ -173,8 +174,8 @@ def test_promtool_accepts_the_rules(promtool: Path, rule_file: Path) -> None:
     assert f"{len(ALERTS)} rules found" in done.stdout
 
 
-def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: Path) -> None:
-    cases = ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml"
+@pytest.mark.parametrize("cases", ALERT_TESTS, ids=lambda file: file.stem)
+def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: Path, cases: Path) -> None:
     shutil.copy(cases, rule_file.parent / cases.name)
     command = [str(promtool), "test", "rules", str(rule_file.parent / cases.name)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
@@ -182,10 +183,10 @@ def test_alerts_fire_when_they_should_and_only_then(promtool: Path, rule_file: P
 
 
 def test_every_alert_has_a_case_in_which_it_fires() -> None:
-    cases = load_yaml((ROOT / "tests" / "multigres" / "alerts" / "alerts.yaml").read_text())
     fired = {
         check["alertname"]
-        for case in cases["tests"]
+        for file in ALERT_TESTS
+        for case in load_yaml(file.read_text())["tests"]
         for check in case["alert_rule_test"]
         if check["exp_alerts"]
     }

@@ -15,7 +15,7 @@ from tests.support.database_servers import DatabaseServer, archiving_postgres_se
 LIMIT_SECONDS = 120.0
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def archiving() -> Iterator[DatabaseServer]:
     """It archives as long as a file `works` exists."""
     with archiving_postgres_server("test -e {directory}/works") as server:

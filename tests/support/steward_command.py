@@ -14,11 +14,11 @@ LIMIT_SECONDS = 300.0
 _KILL_SECONDS = 60.0
 
 
-def run_steward(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_steward(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """The exit code and the output of a verb, as `subprocess.run` gives them."""
     command = ["steward", *arguments]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = forks_of(VERBS, ()).start(command, os.environ, output.fileno(), errors.fileno())
+        process = forks_of(VERBS, ()).start(command, os.environ | variables, output.fileno(), errors.fileno())
         try:
             code = process.wait(LIMIT_SECONDS)
         except subprocess.TimeoutExpired:

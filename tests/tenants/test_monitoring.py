@@ -24,6 +24,7 @@ from tests.tenants.support.manifests import registry
 from tests.tenants.support.operator import running_operator
 
 ALERTS = ROOT / "config" / "prometheus" / "alerts.yaml"
+ALERT_TESTS = sorted((ROOT / "tests" / "tenants" / "alerts").glob("*.yaml"))
 DASHBOARD = ROOT / "config" / "prometheus" / "grafana-dashboard-tenants.json"
 RUNBOOKS = ROOT / "docs" / "monitoring" / "tenants"
 METRIC = re.compile(
@@ -76,15 +77,16 @@ def test_prometheus_accepts_the_rules(promtool: Path) -> None:
     assert f"{len(rules())} rules found" in run(promtool, "check", "rules", ALERTS)
 
 
-def test_alerts_fire_when_they_should_and_not_before(promtool: Path) -> None:
-    assert "SUCCESS" in run(promtool, "test", "rules", ROOT / "tests" / "tenants" / "alerts" / "alerts.yaml")
+@pytest.mark.parametrize("file", ALERT_TESTS, ids=lambda file: file.stem)
+def test_alerts_fire_when_they_should_and_not_before(promtool: Path, file: Path) -> None:
+    assert "SUCCESS" in run(promtool, "test", "rules", file)
 
 
 def test_every_alert_has_a_test() -> None:
-    document = load_yaml((ROOT / "tests" / "tenants" / "alerts" / "alerts.yaml").read_text())
     fired = {
         each["alertname"]
-        for test in document["tests"]
+        for file in ALERT_TESTS
+        for test in load_yaml(file.read_text())["tests"]
         for each in test["alert_rule_test"]
         if each["exp_alerts"]
     }

@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 from steward.gotemplate.values.values import Value
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def from_json(text: str | bytes) -> Value:
@@ -19,7 +20,12 @@ def from_json(text: str | bytes) -> Value:
         value = json.loads(text, parse_int=_finite, parse_float=_finite, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("JSON is nested too deeply") from None
-    return _repaired(value) if "\\u" in text or "\\U" in text or _SURROGATE.search(text) else value
+    return _repaired(value) if _may_have_surrogates(text) else value
+
+
+def _may_have_surrogates(text: str) -> bool:
+    """An escaped backslash before `ud800` also counts: repairing what needs no repair is only slower."""
+    return bool(_SURROGATE.search(text) or ("\\u" in text and _ESCAPED_SURROGATE.search(text)))
 
 
 def _finite(digits: str) -> float:

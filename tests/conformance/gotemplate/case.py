@@ -13,6 +13,8 @@ from typing import Any
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
 FIXTURE: dict[str, Any] = json.loads((HERE / "fixture.json").read_text())
+FIXTURE_TEXT = json.dumps(FIXTURE)
+_GROUP_LINE = '{"group":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +26,13 @@ class Case:
     data: str | None = None
     opts: tuple[tuple[str, str], ...] = ()
 
-    def line(self, number: int) -> dict[str, Any]:
-        return {"id": number, "tpl": self.tpl, "data": self.value(), "opts": dict(self.opts)}
-
-    def value(self) -> Any:
-        return FIXTURE if self.data is None else json.loads(self.data)
+    def line(self, number: int) -> str:
+        """The question to Go's engine; the text of the fixture, which most questions have, is made once."""
+        data = FIXTURE_TEXT if self.data is None else json.dumps(json.loads(self.data))
+        return (
+            f'{{"id": {number}, "tpl": {json.dumps(self.tpl)}, "data": {data}, '
+            f'"opts": {json.dumps(dict(self.opts))}}}\n'
+        )
 
     def record(self) -> dict[str, Any]:
         fields: dict[str, Any] = {"tpl": self.tpl}
@@ -87,6 +91,14 @@ def read(path: Path) -> list[tuple[Case, Answer]]:
             else:
                 answered.append((_case_of(group, line), Answer.from_record(line)))
     return answered
+
+
+def read_groups(path: Path) -> list[str]:
+    """The names of the groups alone: pytest collects the tests in each worker, and needs no more."""
+    with path.open(encoding="utf-8") as lines:
+        return list(
+            dict.fromkeys(json.loads(line)["group"] for line in lines if line.startswith(_GROUP_LINE))
+        )
 
 
 def write(path: Path, answered: Iterable[tuple[Case, Answer]]) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from steward.gotemplate import TemplateError, from_json, parse
 
-from .case import FIXTURE, Answer, Case
-
-_FIXTURE_TEXT = json.dumps(FIXTURE)
+from .case import FIXTURE_TEXT, Answer, Case
 
 
 def answer(case: Case) -> Answer:
@@ -16,7 +12,7 @@ def answer(case: Case) -> Answer:
     left, _, right = opts.pop("delims", "").partition(" ")
     try:
         template = parse(case.tpl, delims=(left, right), **opts)
-        return Answer(out=template.render_bytes(from_json(case.data or _FIXTURE_TEXT)))
+        return Answer(out=template.render_bytes(from_json(case.data or FIXTURE_TEXT)))
     except TemplateError as error:
         return Answer(err=str(error))
     except Exception as error:

@@ -85,7 +85,7 @@ class Reference:
 
     def _feed(self, batch: Sequence[Case]) -> None:
         assert self._process.stdin
-        lines = "".join(json.dumps(c.line(n)) + "\n" for n, c in enumerate(batch))
+        lines = "".join(c.line(n) for n, c in enumerate(batch))
         try:
             self._process.stdin.write(lines.encode("utf-8", "surrogatepass"))
             self._process.stdin.flush()

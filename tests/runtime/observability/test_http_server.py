@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import aiohttp
@@ -12,6 +14,7 @@ from cryptography import x509
 
 from steward.runtime.observability.http_server import (
     Address,
+    CertificateFiles,
     HttpServer,
     ReloadingTls,
     ServingError,
@@ -22,6 +25,22 @@ from steward.runtime.observability.http_server import (
 from steward.testkit.clock import FakeClock
 
 LOOPBACK = Address("127.0.0.1", 0)
+
+
+@cache
+def certificate_of(name: str) -> tuple[bytes, bytes]:
+    """A certificate and its key. Made once for each name, by a subprocess."""
+    with tempfile.TemporaryDirectory() as directory:
+        files = self_signed_files(Path(directory), (name,))
+        return files.certificate.read_bytes(), files.key.read_bytes()
+
+
+def write_files(directory: Path, name: str) -> CertificateFiles:
+    files = CertificateFiles(directory / "tls.crt", directory / "tls.key")
+    certificate, key = certificate_of(name)
+    files.certificate.write_bytes(certificate)
+    files.key.write_bytes(key)
+    return files
 
 
 async def page(request: web.BaseRequest) -> web.StreamResponse:
@@ -73,13 +92,13 @@ async def test_the_files_of_a_self_signed_certificate_are_not_checked_again(
 
 
 async def test_a_renewed_certificate_is_served_without_a_restart(tmp_path: Path) -> None:
-    files = self_signed_files(tmp_path, ("first",))
+    files = write_files(tmp_path, "first")
     clock = FakeClock()
     tls = ReloadingTls(files, clock)
     server = HttpServer(LOOPBACK, {"/": page}, tls)
     await server.start()
     before = await _subject_over_tls(server.port)
-    self_signed_files(tmp_path, ("second",))
+    write_files(tmp_path, "second")
     await clock.pass_time(11)
     after = await _subject_over_tls(server.port)
     await server.stop()
@@ -100,19 +119,19 @@ async def _subject_over_tls(port: int) -> str:
 async def test_half_written_files_leave_the_old_certificate_in_place(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    files = self_signed_files(tmp_path, ("first",))
+    files = write_files(tmp_path, "first")
     tls = ReloadingTls(files, FakeClock())
     files.key.write_text("half")
     tls.reload_if_changed()
     assert "cannot be used" in caplog.text
-    self_signed_files(tmp_path, ("second",))
+    write_files(tmp_path, "second")
     with caplog.at_level(logging.INFO):
         tls.reload_if_changed()
     assert "reloaded certificate" in caplog.text
 
 
 def test_a_missing_certificate_is_reported_in_one_sentence(tmp_path: Path) -> None:
-    files = self_signed_files(tmp_path, ("first",))
+    files = write_files(tmp_path, "first")
     files.certificate.unlink()
     with pytest.raises(ServingError, match=r"certificate .*tls\.crt cannot be used"):
         ReloadingTls(files, FakeClock())

@@ -14,7 +14,13 @@ from steward.kube.errors import Unreachable
 from steward.kube.objects.auth_reviews import Access, AccessReviewResult, Subject, TokenReviewResult
 from steward.kube.objects.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT, Key, Kind, Ref
 from steward.kube.transport.request import Effect, Request
-from steward.runtime.observability.http_server import Address, HttpServer, ServingError, self_signed_tls
+from steward.runtime.observability.http_server import (
+    Address,
+    HttpServer,
+    ReloadingTls,
+    ServingError,
+    self_signed_tls,
+)
 from steward.runtime.observability.metrics import Metrics
 from steward.runtime.observability.metrics_server import (
     ALLOWED_SECONDS,
@@ -63,10 +69,18 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+@pytest.fixture(scope="module")
+def tls() -> ReloadingTls:
+    """Made once, by a subprocess."""
+    return self_signed_tls(FakeClock())
+
+
 @pytest.fixture
-async def authorized_metrics(reviews: FakeReviews, clock: FakeClock) -> AsyncIterator[HttpServer]:
+async def authorized_metrics(
+    reviews: FakeReviews, clock: FakeClock, tls: ReloadingTls
+) -> AsyncIterator[HttpServer]:
     authorizer = MetricsAuthorizer(reviews, clock)  # type: ignore[arg-type]
-    server = authorized_server(LOOPBACK, Metrics().registry, authorizer, self_signed_tls(clock))
+    server = authorized_server(LOOPBACK, Metrics().registry, authorizer, tls)
     await server.start()
     yield server
     await server.stop()

@@ -20,32 +20,38 @@ pytestmark = pytest.mark.slow
 UIDS = st.sampled_from([f"t{number}" for number in range(12)])
 SETS = st.frozensets(UIDS)
 TEMPLATES = ("web", "worker")
+# Made once: Hypothesis checks a new strategy each time, which takes longer than drawing from it.
+STATES = st.dictionaries(UIDS, st.sampled_from(["active", "inactive", "rejected"]))
+ROWS_WITHOUT_UID = st.sampled_from([0, 0, 0, 1, 2])
+SOURCES = st.sampled_from(["db", "db", "db", "other"])
+TENANT_KEYS = st.frozensets(st.tuples(UIDS, st.sampled_from(TEMPLATES)))
+MARKS = st.one_of(st.none(), st.floats(0, 100))
+POLICIES = st.builds(
+    GuardPolicy,
+    max_percent=st.integers(0, 100),
+    max_count=st.none() | st.integers(0, 12),
+    grace=st.sampled_from([0.0, 30.0]),
+    allow_empty=st.booleans(),
+)
 
 
 @st.composite
 def reads(draw: st.DrawFn, at: float) -> CleanRead:
-    states = draw(st.dictionaries(UIDS, st.sampled_from(["active", "inactive", "rejected"])))
+    states = draw(STATES)
     groups = {
         state: frozenset(uid for uid, found in states.items() if found == state)
         for state in ("active", "inactive", "rejected")
     }
-    without_uid = draw(st.sampled_from([0, 0, 0, 1, 2]))
-    source = draw(st.sampled_from(["db", "db", "db", "other"]))
+    without_uid = draw(ROWS_WITHOUT_UID)
+    source = draw(SOURCES)
     return CleanRead(at, source, len(states) + without_uid, **groups, rows_without_uid=without_uid)
 
 
 @st.composite
 def guard_inputs(draw: st.DrawFn) -> GuardInput:
-    keys = draw(st.frozensets(st.tuples(UIDS, st.sampled_from(TEMPLATES))))
-    marks = st.one_of(st.none(), st.floats(0, 100))
-    tenants = tuple(GuardedTenant(f"{uid}-{name}", uid, name, draw(marks)) for uid, name in sorted(keys))
-    policy = GuardPolicy(
-        max_percent=draw(st.integers(0, 100)),
-        max_count=draw(st.none() | st.integers(0, 12)),
-        grace=draw(st.sampled_from([0.0, 30.0])),
-        allow_empty=draw(st.booleans()),
-    )
-    return GuardInput(tenants, policy, approval=draw(approvals(tenants)))
+    keys = sorted(draw(TENANT_KEYS))
+    tenants = tuple(GuardedTenant(f"{uid}-{name}", uid, name, draw(MARKS)) for uid, name in keys)
+    return GuardInput(tenants, draw(POLICIES), approval=draw(approvals(tenants)))
 
 
 def approvals(tenants: tuple[GuardedTenant, ...]) -> st.SearchStrategy[str]:

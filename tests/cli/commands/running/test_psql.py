@@ -18,6 +18,7 @@ from tests.support.database_servers import (
     private_file,
     server_directory,
 )
+from tests.support.steward_command import run_steward
 
 LABELS = {"multigres.com/cluster": "db", "app.kubernetes.io/component": "multigateway"}
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -55,10 +56,7 @@ def psql(server: PodStreamServer, tmp_path: Path) -> Run:
     config = str(server.write_kubeconfig(tmp_path / "kubeconfig"))
 
     def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "steward.cli.main", "psql", "--kubeconfig", config, *words]
-        return subprocess.run(
-            command, env={**os.environ, **environ}, capture_output=True, text=True, check=False, timeout=60
-        )
+        return run_steward("psql", "--kubeconfig", config, *words, **environ)
 
     return run
 
@@ -77,7 +75,7 @@ VALID = Validity(time.time() - 60, time.time() + 3600)
 AUTHORITY, OTHER_AUTHORITY = (make_authority(Subject("gateways"), VALID) for _ in range(2))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def encrypting() -> Iterator[DatabaseServer]:
     """A server whose certificate has the name of a gateway, not that of this machine."""
     leaf = sign_leaf(AUTHORITY, Profile(Subject("gw"), ("db-gateway.shop.svc",)), VALID)
