@@ -22,4 +22,6 @@ def poll(look: Callable[[], Any], limit_seconds: float) -> Any:
 def pause(waited_seconds: float) -> float:
     """Seconds until the next look. Most waits are short; in the others, looking costs the API server more than it saves
     the test."""
-    return 0.1 if waited_seconds < 0.5 else 0.4
+    if waited_seconds < 0.5:
+        return 0.1
+    return 0.4 if waited_seconds < 5.0 else 0.8

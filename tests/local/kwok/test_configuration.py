@@ -10,6 +10,7 @@ import pytest
 from steward.local.control_plane import ControlPlane
 from steward.local.kwok.pods import COMPLETE_AFTER, DELETE_AFTER, POD, READY_AFTER
 from steward.local.kwok.volumes import RESIZE, VOLUME
+from steward.testkit import AuditLog
 from tests.local.support.cluster_access import Cluster, Object
 
 
@@ -160,6 +161,23 @@ async def test_a_deleted_pod_is_removed(subject: ClusterNamespace) -> None:
     await subject.cluster.wait(path, is_ready)
     await subject.cluster.delete(path)
     await subject.cluster.wait(path, lambda pod: pod is None)
+
+
+async def test_a_deleted_pod_with_a_finalizer_stays_until_that_is_removed_and_kwok_deletes_it_once(
+    subject: ClusterNamespace, control_plane: ControlPlane
+) -> None:
+    path = await subject.pod()
+    await subject.cluster.wait(path, is_ready)
+    await subject.cluster.merge(path, {"metadata": {"finalizers": ["example.test/hold"]}})
+    audit = AuditLog(control_plane.audit_log, control_plane.kubeconfig)
+    mark = await audit.mark()
+    await subject.cluster.delete(path)
+    await subject.cluster.wait(path, lambda pod: pod["metadata"]["deletionGracePeriodSeconds"] == 0)
+    await subject.cluster.merge(path, {"metadata": {"finalizers": None}})
+    await subject.cluster.wait(path, lambda pod: pod is None)
+    calls = await audit.calls_since(mark)
+    written = [each for each in calls.writes_of("kwok") if each.call.namespace == subject.namespace]
+    assert [each.call.verb for each in written] == ["delete"]
 
 
 async def test_a_deleted_pod_stays_terminating_as_long_as_annotated(subject: ClusterNamespace) -> None:

@@ -16,6 +16,8 @@ from steward.install.operators import MULTIGRES
 from steward.local.control_plane import ControlPlane
 from steward.multigres.api.group import API_VERSION
 from steward.testkit import Answer, FaultProxy, Match, Rule
+from tests.multigres.support.clusters import small_cluster
+from tests.multigres.support.idle_clusters import NO_WEB
 from tests.multigres.support.tree import NAME, build_tree
 from tests.support import data_planes
 from tests.support.identities import operator_kubeconfig, operator_token
@@ -28,7 +30,8 @@ REVISIONS = "controllerrevisions"
 MORE, LEFT = ("configmaps", "poddisruptionbudgets"), "left-over"
 SET, SELECTED = f"{NAME}-global-topo", "app.kubernetes.io/instance"
 SPEC: dict[str, Any] = {
-    "cells": [{"zone": "z1"}],
+    **small_cluster("", NAME)["spec"],
+    **NO_WEB,
     "backup": {"type": "filesystem", "filesystem": {"path": "/backups", "storage": {"size": "1Gi"}}},
 }
 # Made once and never written again: it holds a password.

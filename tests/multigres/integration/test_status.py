@@ -70,7 +70,7 @@ def test_a_missing_password_secret_is_named_until_it_exists(home: str, kubectl: 
         "create",
         "-f",
         "-",
-        document=small_cluster(home, "secretive", postgresPasswordSecretRef=reference, **NO_WEB),
+        document=idle_cluster(home, "secretive", postgresPasswordSecretRef=reference),
     )
     eventually(
         lambda: "Secret own-password does not exist" in json.dumps(conditions(kubectl, home, "secretive")),
@@ -113,7 +113,7 @@ def test_a_rejected_child_is_reported_with_the_message_of_the_api_server(home: s
 
 
 def test_a_terminating_topology_server_is_reported_with_its_dependents(home: str, kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", document=small_cluster(home, "doomed", **NO_WEB))
+    kubectl("create", "-f", "-", document=idle_cluster(home, "doomed"))
     query = ("get", "cells,toposervers", "-n", home, "-l", "multigres.com/cluster=doomed")
 
     def held() -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from steward.local.control_plane import ControlPlane
-from tests.multigres.support.clusters import Clusters, cluster
+from tests.multigres.support.clusters import Clusters
+from tests.multigres.support.idle_clusters import idle_cluster
 from tests.multigres.support.operator import operator_with_webhooks
 from tests.multigres.support.waiting import eventually
 from tests.runtime.support.otlp import Received, attributes, http_receiver
@@ -35,7 +36,7 @@ async def test_one_trace_leads_from_the_webhooks_through_the_reconcile_to_its_pa
     def create_cluster() -> None:
         clusters, log = Clusters(kubectl, namespace), tmp_path / "operator.log"
         with operator_with_webhooks(control_plane, kubectl, namespace, log, connect_to=connect_to):
-            clusters.apply(cluster(namespace))
+            clusters.apply(idle_cluster(namespace, "mini"))
             eventually(lambda: clusters.all("shard") and clusters.all("statefulset")[1:], "pools")
 
     received = Received()

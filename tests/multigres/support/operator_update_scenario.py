@@ -18,6 +18,8 @@ IDLE = {"spec": {"replicas": 0}}
 CONDITION = "OperatorUpdateAvailable"
 NEWER_FLAG = "--buffer-enabled"
 """A flag that only gateways of the newest version have."""
+WATCH_SECONDS = 0.1
+"""A cluster moves for seconds."""
 
 
 class OperatorUpdateScenario:
@@ -112,7 +114,7 @@ class OperatorUpdateScenario:
         ended = threading.Event()
 
         def watch() -> None:
-            while not ended.is_set():
+            while not ended.wait(WATCH_SECONDS):
                 seen.append(self.moving())
 
         watcher = threading.Thread(target=watch)
@@ -191,4 +193,6 @@ def _is_marked(kubectl: Kubectl, namespace: str) -> bool:
         "metadata": {"name": "tried", "namespace": namespace},
         "spec": {"containers": [container]},
     }
-    return POD in kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", document=tried)
+    answer = kubectl.server.call("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All", tried)
+    assert answer.status < 300, answer.body
+    return POD in answer.body.decode()

@@ -27,6 +27,7 @@ POD = "steward.local/pod"
 READY_AFTER = "steward.local/ready-after"
 COMPLETE_AFTER = "steward.local/complete-after"
 DELETE_AFTER = "steward.local/delete-after"
+_GRACE_PERIOD = ".metadata.deletionGracePeriodSeconds | tostring"
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,12 @@ def pod_stages() -> list[Stage]:
         of_a_job,
         not_annotated(POD),
     ]
+    # kwok deletes without a grace period. Where that is zero, it has done so, and only finalizers keep the pod.
+    is_stopping = [exists(".metadata.deletionTimestamp"), is_not(_GRACE_PERIOD, "0")]
     return [
         after(stage("pod-ready", "Pod", not_ready_yet, [_status_step(READY)]), READY_AFTER),
         after(stage("pod-complete", "Pod", running, [_status_step(COMPLETE)]), COMPLETE_AFTER),
-        after(
-            stage("pod-delete", "Pod", [exists(".metadata.deletionTimestamp")], [{"delete": True}]),
-            DELETE_AFTER,
-        ),
+        after(stage("pod-delete", "Pod", is_stopping, [{"delete": True}]), DELETE_AFTER),
         *(_failure_stage(outcome, unfinished) for outcome in FAILURES),
     ]
 

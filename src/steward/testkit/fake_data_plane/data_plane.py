@@ -38,7 +38,7 @@ from steward.testkit.fake_data_plane.cluster_plane import ClusterPlane, PlaneEnv
 from steward.testkit.fake_data_plane.etcd_process import EtcdProcess
 from steward.testkit.fake_data_plane.faults import DataPlaneFault, FaultWord
 from steward.testkit.fake_data_plane.memory_etcd import MemoryEtcd
-from steward.testkit.fake_data_plane.observed import ObservedObjects, cluster_of
+from steward.testkit.fake_data_plane.observed import ObservedObjects, cluster_of, is_of_server
 from steward.testkit.fake_data_plane.registry import BUSY_SECONDS, IDLE_SECONDS
 from steward.testkit.fake_data_plane.servers import (
     NO_EXTERNAL,
@@ -81,6 +81,7 @@ class FakeDataPlane:
         self._due: dict[Key, float] = {}
         self._syncs: dict[Key, asyncio.Task[None]] = {}
         self._changed_clusters: set[Key] = set()
+        self._servers_changed = False
         self._changed = asyncio.Event()
         self._next_server_check = 0.0
 
@@ -144,6 +145,7 @@ class FakeDataPlane:
     def inject_faults(self, key: Key, *faults: DataPlaneFault | FaultWord) -> None:
         """Replace the injected faults of a TopoServer, a Shard or a pod; those of its annotation are added to them."""
         self.observed.faults.inject(key, faults)
+        self._servers_changed = True
         for cluster in self._planes:
             self._wake(cluster)
 
@@ -161,7 +163,10 @@ class FakeDataPlane:
 
     def _on_change(self, change: ObjectChange[Any]) -> None:
         changed = change.new if change.new is not None else change.old
-        for cluster in cluster_of(changed) if changed is not None else ():
+        if changed is None:
+            return
+        self._servers_changed |= is_of_server(changed)
+        for cluster in cluster_of(changed):
             self._wake(cluster)
 
     def _wake(self, cluster: Key) -> None:
@@ -188,12 +193,14 @@ class FakeDataPlane:
     async def _reconcile(self) -> None:
         """Start and stop etcd servers and the ports of multiadmin.
 
-        Only planes of changed clusters are looked at: a test run leaves hundreds of clusters behind."""
+        Only planes of changed clusters are looked at, and servers seldom unless one has changed: a test run leaves
+        hundreds of clusters behind."""
         changed, self._changed_clusters = self._changed_clusters, set()
         for cluster in changed:
             await self._reconcile_plane(cluster)
         now = self._clock.monotonic()
-        if changed or now >= self._next_server_check:
+        if self._servers_changed or now >= self._next_server_check:
+            self._servers_changed = False
             self._next_server_check = now + BUSY_SECONDS
             forwards = [plane.forward for plane in self._planes.values()]
             await self.servers.reconcile(self.observed.desired_servers(), forwards)
@@ -202,12 +209,14 @@ class FakeDataPlane:
         if self.observed.has_cluster(cluster):
             if cluster not in self._planes:
                 self._planes[cluster] = ClusterPlane(cluster, self._environment)
+                self._servers_changed = True
             faults = self.observed.cluster_faults(cluster)
             await self._planes[cluster].serve_multiadmin(self.observed.has_multiadmin(cluster), faults)
         elif cluster in self._syncs:
             self._changed_clusters.add(cluster)
         elif cluster in self._planes:
             plane = self._planes.pop(cluster)
+            self._servers_changed = True
             self._due.pop(cluster, None)
             plane.forget()
             await plane.close()

@@ -62,6 +62,10 @@ class DirectEtcdClient(EtcdClient):
         super().__init__(Endpoints(()))
         self._store = store
 
+    async def __aenter__(self) -> EtcdClient:
+        """Opens no HTTP session, which would take longer than all that is read here."""
+        return self
+
     async def get(self, key: str) -> KeyValue | None:
         return (await self.list(key)).get(key)
 

@@ -149,6 +149,11 @@ def cluster_of(seen: HasMetadata) -> list[Key]:
     return [Key(seen.metadata.namespace, name)] if name else []
 
 
+def is_of_server(seen: HasMetadata) -> bool:
+    """Whether it is a TopoServer, or a pod of one."""
+    return isinstance(seen, TopoServerView) or TOPO_SERVER_LABEL in seen.metadata.labels
+
+
 def _server_of(pod: PodView) -> list[Key]:
     name = pod.metadata.labels.get(TOPO_SERVER_LABEL)
     return [Key(pod.metadata.namespace, name)] if name else []

@@ -84,6 +84,7 @@ class TopologyServers:
         self._clock = clock
         self._processes: dict[str, EtcdServer] = {}
         self._keys: dict[str, Key] = {}
+        self._uids: dict[tuple[str, ...], str] = {}
         self._started: dict[str, float] = {}
         self._written_forwards: frozenset[Forward] | None = None
         self._refusing = bind_port()
@@ -95,16 +96,9 @@ class TopologyServers:
 
     def connect(self, addresses: tuple[str, ...]) -> EtcdClient:
         """A client of the servers with these addresses in the cluster."""
-        for uid, key in self._keys.items():
-            server = self._processes[uid]
-            is_addressed = addresses == (f"{key.name}.{key.namespace}.svc:{ETCD_CLIENT_PORT}",)
-            if (
-                isinstance(server, MemoryEtcd)
-                and is_addressed
-                and server.is_running()
-                and not server.is_paused
-            ):
-                return DirectEtcdClient(server.store)
+        server = self._processes.get(self._uids.get(addresses, ""))
+        if isinstance(server, MemoryEtcd) and server.is_running() and not server.is_paused:
+            return DirectEtcdClient(server.store)
         return EtcdClient(Endpoints(addresses, self._external.tls, self._redirect, TIMEOUT_SECONDS))
 
     def find_process(self, key: Key) -> EtcdServer | None:
@@ -139,7 +133,10 @@ class TopologyServers:
 
     async def _remove(self, uid: str) -> None:
         process = self._processes.pop(uid)
-        self._keys.pop(uid)
+        addresses = _addresses(self._keys.pop(uid))
+        # A later server of the same name may have been started already.
+        if self._uids.get(addresses) == uid:
+            del self._uids[addresses]
         self._started.pop(uid, None)
         await process.remove()
 
@@ -153,6 +150,7 @@ class TopologyServers:
         if process is None:
             process = self._processes[server.uid] = self._create(self._data() / server.uid)
             self._keys[server.uid] = server.key
+            self._uids[_addresses(server.key)] = server.uid
         await self._ensure_running(process, server)
 
     async def _ensure_running(self, process: EtcdServer, server: DesiredServer) -> None:
@@ -183,6 +181,11 @@ class TopologyServers:
         if forwards != self._written_forwards:
             write_forwards(self.forwards_file, forwards)
             self._written_forwards = forwards
+
+
+def _addresses(server: Key) -> tuple[str, ...]:
+    """As the programs of a cluster name it."""
+    return (f"{server.name}.{server.namespace}.svc:{ETCD_CLIENT_PORT}",)
 
 
 def _forward(server: Key, port: int) -> Forward:
