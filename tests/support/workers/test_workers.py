@@ -16,6 +16,7 @@ from tests.support.workers.worker import WORKER
 
 CONFTEST = """
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ def of_module(request):
 @pytest.fixture(autouse=True)
 def of_test(request):
     note(request.node.name)
+
+@pytest.fixture
+def both_workers():
+    # Ends when each of two workers runs a test.
+    worker, deadline = os.environ["STEWARD_TEST_WORKER"], time.monotonic() + 60
+    Path(f"reached by {worker}").touch()
+    while len(list(Path().glob("reached by *"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 """
 FOUR = """
 import pytest
@@ -99,7 +109,7 @@ def run(tmp_path: Path) -> Run:
 
 def test_each_test_runs_once_and_the_tests_of_a_file_in_one_worker_in_order(run: Run) -> None:
     for name in "abc":
-        run.write(f"test_{name}.py", FOUR.replace("test_it", f"test_it_{name}"))
+        run.write(f"test_{name}.py", FOUR.replace("test_it(number", f"test_it_{name}(number, both_workers"))
     code, output = run.run()
     assert code == 0, output
     assert "12 passed" in output
@@ -178,7 +188,7 @@ def test_an_error_of_the_collection_runs_no_test(run: Run) -> None:
 
 def test_workers_have_directories_of_their_own(run: Run) -> None:
     for name in "ab":
-        run.write(f"test_{name}.py", "def test_it(tmp_path): (tmp_path / 'file').touch(exist_ok=False)")
+        run.write(f"test_{name}.py", "def test_it(tmp_path, both_workers): (tmp_path / 'file').touch()")
     code, output = run.run()
     assert code == 0, output
     assert {path.parent.parent.name for path in run.directory.glob("temporary/*/test_it0/file")} == {
