@@ -76,6 +76,24 @@ async def test_a_second_apply_sends_no_request(applying: Bench, owner: Manifest,
     assert await applying.requests_of(copy.deepcopy(manifest)) == []
 
 
+@pytest.mark.parametrize("name", ["ConfigMap", "Deployment", "Widget"])
+async def test_the_result_has_the_fields_that_we_own_afterwards(
+    applying: Bench, owner: Manifest, name: str
+) -> None:
+    manifest = manifest_of(name, applying.namespace, owner)
+    ref = ref_of(manifest)
+
+    created = await applying.apply(manifest)
+    assert created.owned is not None
+    assert created.owned == applying.store(ref.kind).owned_fields(ref.key)
+
+    manifest["metadata"]["labels"]["changed"] = "yes"
+    changed = await applying.apply(copy.deepcopy(manifest))
+    unchanged = await applying.apply(manifest)
+    assert (changed.outcome, unchanged.outcome) == (ApplyOutcome.CHANGED, ApplyOutcome.UNCHANGED)
+    assert changed.owned == unchanged.owned != created.owned
+
+
 @pytest.mark.parametrize("name", KINDS)
 async def test_a_restart_sends_no_write(
     settings: ConnectionSettings, applying: Bench, owner: Manifest, name: str

@@ -11,6 +11,7 @@ from steward.kube.client.decode import Listing
 from steward.kube.errors import Invalid, NotFound, Unreachable
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import ObjectMeta
+from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.steps import Apply, Delete, Plan
 from steward.tenants.api.registry import TenantRegistrySpec
 from steward.tenants.controllers.common.context import TenantsContext
@@ -24,6 +25,7 @@ from steward.tenants.labels import FIELD_MANAGER
 from steward.tenants.sources.rows import registry_columns, sort_rows
 from steward.tenants.validation.registry import parse_registry
 from steward.tenants.views import Registry, Tenant
+from tests.tenants.support.executed_plan import executed_plan
 from tests.tenants.support.manifests import registry, template
 from tests.tenants.support.offline_context import offline_context
 
@@ -49,7 +51,7 @@ class Server:
         self._applied: dict[str, dict[str, Any]] = {}
         self._version = 10
 
-    async def execute(self, plan: Plan, about: object) -> None:
+    async def execute(self, plan: Plan, about: object) -> PlanResult:
         for step in plan:
             if self.is_down:
                 raise Unreachable("no answer")
@@ -61,6 +63,7 @@ class Server:
                 self.observe(step.manifest)
             elif isinstance(step, Delete):
                 self.deleted.append(step.ref.key.name)
+        return executed_plan(self.context, plan)
 
     @property
     def specs(self) -> dict[str, dict[str, Any]]:

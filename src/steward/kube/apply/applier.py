@@ -54,6 +54,8 @@ class ApplyResult(Struct, frozen=True):
     outcome: ApplyOutcome
     body: bytes = b""
     """The object in the API server's answer; empty when nothing was sent."""
+    owned: OwnedFields | None = None
+    """The fields that we own after it."""
 
 
 class LiveOwnership(Struct, frozen=True):
@@ -87,15 +89,16 @@ class Applier:
         comparison = Comparison(manifest, self._knowledge)
         if options.only_if_absent:
             body = await self._client.apply(manifest, options)
-            self._remember_answer(AnsweredObject(body, managed_meta(body)), options, comparison, store)
-            return ApplyResult(ApplyOutcome.CREATED, body)
+            answer = AnsweredObject(body, managed_meta(body))
+            owned = self._remember_answer(answer, options, comparison, store)
+            return ApplyResult(ApplyOutcome.CREATED, body, owned)
         live = await self._live_ownership(comparison, options, store)
         if await self._is_noop(manifest, options, comparison, live):
-            return ApplyResult(ApplyOutcome.UNCHANGED)
+            return ApplyResult(ApplyOutcome.UNCHANGED, owned=live.owned)
         body = await self._send(manifest, options)
         answer = AnsweredObject(body, managed_meta(body))
-        self._remember_answer(answer, options, comparison, store)
-        return ApplyResult(_outcome(answer.managed, live, options.manager), body)
+        owned = self._remember_answer(answer, options, comparison, store)
+        return ApplyResult(_outcome(answer.managed, live, options.manager), body, owned)
 
     async def _live_ownership(
         self, comparison: Comparison, options: ApplyOptions, store: Store[Any] | None
@@ -150,28 +153,32 @@ class Applier:
 
     def _remember_answer(
         self, answer: AnsweredObject, options: ApplyOptions, comparison: Comparison, store: Store[Any] | None
-    ) -> None:
+    ) -> OwnedFields | None:
+        """The fields that we own after the write."""
         if options.dry_run:
-            return
+            return None
         if store is None or store.kind != comparison.ref.kind:
-            self._remember(answer, options, comparison)
+            owned = self._remember(answer, options, comparison)
         elif store.rule.owned_by != options.manager:
-            self._remember(answer, options, comparison)
+            owned = self._remember(answer, options, comparison)
             store.observe_write(answer.body)
-        elif not self._is_cached(answer, options, comparison, store):
+        elif cached := self._cached(answer, options, comparison, store):
+            return cached
+        else:
             owned = self._remember(answer, options, comparison)
             store.observe_write(answer.body, Ownership(owned.get(""), owned.get("status")))
+        return owned.get(options.subresource)
 
-    def _is_cached(
+    def _cached(
         self, answer: AnsweredObject, options: ApplyOptions, comparison: Comparison, store: Store[Any]
-    ) -> bool:
-        """Whether the watch event of this write came before the answer, which then teaches nothing new."""
+    ) -> OwnedFields | None:
+        """Our fields, if the watch event of this write came before the answer, which then teaches nothing new."""
         cached = store.ownership_at(comparison.ref.key, answer.managed.resource_version)
         owned = None if cached is None else cached.for_subresource(options.subresource)
         if owned is None or self._knowledge.shape_of(owned.fields) is not FieldSetShape.SIMPLE:
-            return False
+            return None
         comparison.remember_noop(owned)
-        return True
+        return owned
 
     def _remember(
         self, answer: AnsweredObject, options: ApplyOptions, comparison: Comparison

@@ -34,6 +34,7 @@ from steward.kube.cache.store import Store
 from steward.kube.client.client import Client
 from steward.kube.config.settings import Impersonation
 from steward.kube.errors import AlreadyExists, Conflict, DisruptionBudget, InternalError, NotFound
+from steward.kube.managed_fields.ownership import OwnedFields
 from steward.kube.objects.kinds import Kind, Manifest, Ref, kind_of, ref_of
 from steward.kube.objects.options import ApplyOptions, DeleteOptions
 from steward.runtime.plan.event_recorder import EventRecorder, ObjectEvent
@@ -89,6 +90,8 @@ WRITES = frozenset({StepEffect.CREATED, StepEffect.CHANGED, StepEffect.DELETED})
 class StepResult(NamedTuple):
     step: Step
     effect: StepEffect
+    owned: OwnedFields | None = None
+    """Of an apply: the fields that we own after it. The cache may already hold a later edit of another client."""
 
 
 class PlanResult(msgspec.Struct):
@@ -177,11 +180,10 @@ class PlanExecutor:
         """Executes all steps; errors name the object for which the plan was made."""
         result = PlanResult()
         for group in concurrent_groups(plan):
-            effects = await self._execute_group(group, for_object)
-            result.steps.extend(map(StepResult, group, effects))
+            result.steps.extend(await self._execute_group(group, for_object))
         return result
 
-    async def _execute_group(self, group: Plan, for_object: Ref) -> list[StepEffect]:
+    async def _execute_group(self, group: Plan, for_object: Ref) -> list[StepResult]:
         if len(group) == 1:
             return [await self._execute_single(group[0], for_object)]
         plan_slots = asyncio.Semaphore(MAX_CONCURRENT_WRITES_PER_PLAN)
@@ -193,9 +195,9 @@ class PlanExecutor:
         ]
         if failures:
             raise _with_objects_named(failures, for_object)
-        return [effect for effect in results if isinstance(effect, StepEffect)]
+        return [result for result in results if isinstance(result, StepResult)]
 
-    async def _execute_single(self, step: Step, for_object: Ref) -> StepEffect:
+    async def _execute_single(self, step: Step, for_object: Ref) -> StepResult:
         try:
             async with self._dependencies.service_ip_limit.acquire_for(step):
                 return await self._execute_step(step, for_object)
@@ -205,7 +207,7 @@ class PlanExecutor:
 
     async def _execute_in_group(
         self, step: Step, plan_slots: asyncio.Semaphore, for_object: Ref
-    ) -> StepEffect | Exception:
+    ) -> StepResult | Exception:
         """Returns the error instead of raising it, so that the other steps of the group finish."""
         try:
             async with self._dependencies.service_ip_limit.acquire_for(step), plan_slots:
@@ -213,22 +215,27 @@ class PlanExecutor:
         except Exception as error:
             return error
 
-    async def _execute_step(self, step: Step, for_object: Ref) -> StepEffect:
+    async def _execute_step(self, step: Step, for_object: Ref) -> StepResult:
         slots = self._dependencies.write_slots
         async with slots:
             self._hooks.before(step)
             started = time.perf_counter()
             with step_span(step, for_object, self._parts):
-                effect = await self._dispatch(step)
-            if effect in WRITES:
+                result = await self._dispatch(step)
+            if result.effect in WRITES:
                 slots.observe(time.perf_counter() - started)
             self._hooks.after(step)
-        return effect
+        return result
 
-    async def _dispatch(self, step: Step) -> StepEffect:
+    async def _dispatch(self, step: Step) -> StepResult:
+        if isinstance(step, Apply):
+            return await self._apply(step)
+        return StepResult(step, await self._take_effect(step))
+
+    async def _take_effect(
+        self, step: Create | Patch | Delete | Status | Emit | Hold | Requeue
+    ) -> StepEffect:
         match step:
-            case Apply():
-                return await self._apply(step)
             case Create():
                 return await self._create(step)
             case Patch():
@@ -245,27 +252,29 @@ class PlanExecutor:
             case Requeue():
                 return StepEffect.REQUEUED
 
-    async def _apply(self, step: Apply) -> StepEffect:
+    async def _apply(self, step: Apply) -> StepResult:
         options = ApplyOptions(
             manager=step.manager or self._field_manager,
             force=step.force,
             only_if_absent=step.only_if_absent,
             resource_version=step.resource_version,
         )
-        return await self._apply_manifest(step.manifest, options)
+        applied = await self._apply_manifest(step.manifest, options)
+        return StepResult(step, _APPLY_EFFECTS[applied.outcome], applied.owned)
 
     async def _apply_status(self, step: Status) -> StepEffect:
         try:
             options = ApplyOptions(manager=self._field_manager, subresource="status")
-            return await self._apply_manifest(status_manifest(step), options)
+            applied = await self._apply_manifest(status_manifest(step), options)
         except NotFound:
             return StepEffect.GONE
+        return _APPLY_EFFECTS[applied.outcome]
 
-    async def _apply_manifest(self, manifest: Manifest, options: ApplyOptions) -> StepEffect:
+    async def _apply_manifest(self, manifest: Manifest, options: ApplyOptions) -> apply.ApplyResult:
         ours = self._dependencies.store_for(manifest, options)
         applied = await self._dependencies.applier.apply(manifest, options, ours)
         self._update_stores(kind_of(manifest), applied.body, except_store=ours)
-        return _APPLY_EFFECTS[applied.outcome]
+        return applied
 
     async def _create(self, step: Create) -> StepEffect:
         try:

@@ -3,6 +3,7 @@
 import pytest
 
 from steward.kube.errors import Forbidden
+from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.steps import Apply, Plan
 from steward.tenants.controllers.registry.reconciler import RegistryReconciler
 from steward.tenants.controllers.registry.table_reads import FinishedRead
@@ -17,10 +18,10 @@ SQLITE = {"type": "sqlite", "syncInterval": "30s", "sqlite": {"file": "x.db", "t
 class DenyingServer(Server):
     """Denies one Tenant."""
 
-    async def execute(self, plan: Plan, about: object) -> None:
+    async def execute(self, plan: Plan, about: object) -> PlanResult:
         if any(isinstance(step, Apply) and step.ref.key.name == "evil-web-app" for step in plan):
             raise Forbidden(403, "Forbidden", "denied by a policy")
-        await super().execute(plan, about)
+        return await super().execute(plan, about)
 
 
 def rows(*uids: str) -> Rows:

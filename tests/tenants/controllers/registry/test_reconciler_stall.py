@@ -4,6 +4,7 @@ import pytest
 
 from steward.kube.errors import Forbidden, KubeError, Unavailable
 from steward.kube.objects.meta import ObjectMeta
+from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.steps import Apply, Delete, Plan
 from steward.tenants.controllers.registry.reconciler import current_stall
 from steward.tenants.controllers.registry.state import restore_state
@@ -46,10 +47,10 @@ class DenyingServer(Server):
         super().__init__()
         self.denied: tuple[type[Apply | Delete], ...] = ()
 
-    async def execute(self, plan: Plan, about: object) -> None:
+    async def execute(self, plan: Plan, about: object) -> PlanResult:
         if any(isinstance(step, self.denied) for step in plan):
             raise Forbidden(403, "Forbidden", "tenants is forbidden")
-        await super().execute(plan, about)
+        return await super().execute(plan, about)
 
 
 async def test_a_denied_write_stalls_the_registry_until_it_is_allowed() -> None:

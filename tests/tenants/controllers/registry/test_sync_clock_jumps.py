@@ -8,6 +8,7 @@ import pytest
 
 from steward.kube.objects.patches import MergePatch
 from steward.kube.transport.server_time import ServerTime
+from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.steps import Patch, Plan
 from steward.testkit import FakeClock
 from tests.tenants.support.manifests import registry as registry_manifest
@@ -20,11 +21,12 @@ UIDS = [f"t{number}" for number in range(9)]
 class PatchingServer(Server):
     """Executes patches, too: the guard marks a Tenant with the time of its deletion."""
 
-    async def execute(self, plan: Plan, about: object) -> None:
-        await super().execute(plan, about)
+    async def execute(self, plan: Plan, about: object) -> PlanResult:
+        result = await super().execute(plan, about)
         for step in plan:
             if isinstance(step, Patch) and isinstance(step.patch, MergePatch):
                 self._merge(step.ref.key.name, step.patch.changes["metadata"].get("annotations") or {})
+        return result
 
     def _merge(self, name: str, annotations: dict[str, Any]) -> None:
         manifest = self._applied[name]

@@ -9,9 +9,11 @@ import msgspec
 import pytest
 
 from steward.kube.errors import AlreadyExists
+from steward.kube.managed_fields.ownership import OwnedFields
 from steward.kube.objects import kinds
 from steward.kube.objects.kinds import Key, Kind
 from steward.kube.objects.meta import Metadata, ObjectMeta
+from steward.runtime.plan.executor import PlanResult, StepResult
 from steward.runtime.plan.steps import Apply, Delete, Plan
 from steward.tenants import labels as tenant_labels
 from steward.tenants.api.template import TenantTemplateSpec
@@ -20,6 +22,7 @@ from steward.tenants.rendering.prepared_template import prepare_template
 from steward.tenants.rendering.tenant_manifest import ActiveTemplate, DesiredTenant
 from steward.tenants.sources.rows import Row
 from steward.testkit.clock import let_others_run
+from tests.tenants.support.executed_plan import executed_plan
 from tests.tenants.support.manifests import Manifest, resource, template
 from tests.tenants.support.offline_context import finish_lists, offline_context
 
@@ -43,6 +46,8 @@ class Server:
         self.context = offline_context(self, unlisted)
         self.context.client = SimpleNamespace(get=self.get)  # type: ignore[assignment]
         self.secrets: dict[Key, Manifest] = {}
+        self.answers: dict[Key, OwnedFields | None] = {}
+        """The fields that we own according to an answer, where the cache shows a later edit already."""
         self.writes: list[str] = []
 
     def hold(
@@ -67,7 +72,7 @@ class Server:
     async def get(self, kind: Kind, key: Key, view: type[Metadata]) -> Metadata:
         return msgspec.convert(self.secrets[key], view)
 
-    async def execute(self, plan: Plan, about: object) -> None:
+    async def execute(self, plan: Plan, about: object) -> PlanResult:
         for step in plan:
             if isinstance(step, Delete):
                 self.writes.append(f"delete {step.ref.key.name}")
@@ -78,6 +83,12 @@ class Server:
                 if step.only_if_absent and step.ref.key in self.secrets:
                     raise AlreadyExists(409, "AlreadyExists", "it exists", {})
                 self.writes.append(f"apply {step.ref.key.name}")
+        steps = executed_plan(self.context, plan).steps
+        return PlanResult([each._replace(owned=self._answered(each)) for each in steps])
+
+    def _answered(self, result: StepResult) -> OwnedFields | None:
+        step = result.step
+        return self.answers.get(step.ref.key, result.owned) if isinstance(step, Apply) else None
 
     def _show(self, rule: Any, manifest: Manifest) -> None:
         self.context.store(rule).observe_write(msgspec.json.encode(manifest))
@@ -176,6 +187,18 @@ async def test_values_that_others_deleted_or_changed_are_drift_and_are_written_a
     assert writer.has_drifted(4)
     await writer.write(desired, PROD)
     assert server.writes == ["apply acme-web-values"] * 3
+
+
+async def test_an_edit_that_the_cache_shows_before_the_answer_to_our_write_is_drift(server: Server) -> None:
+    writer, desired = TenantWriter(server.context), [desired_tenant(secrets=[SECRET])]
+    server.hold(MANAGED)
+    answered = server.context.store(server.context.rules.secret).owned_fields(VALUES)
+    server.hold(MANAGED, version="4", fields={"f:metadata": {}})
+    server.answers[VALUES] = answered
+    await writer.write(desired, PROD)
+    assert writer.has_drifted(1)
+    server.hold(MANAGED, version="5")
+    assert not writer.has_drifted(2)
 
 
 async def test_a_secret_that_cannot_be_restored_does_not_cause_read_after_read(server: Server) -> None:

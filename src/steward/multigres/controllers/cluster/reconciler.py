@@ -297,7 +297,7 @@ class ClusterReconciler:
     async def _restore_labels(self, applied: PlanResult) -> None:
         """The password Secret existed although the cache does not hold it: it has lost its label. A Secret that a user
         created under this name is used, and stays the user's."""
-        for step, effect in applied.steps:
+        for step, effect, _ in applied.steps:
             if isinstance(step, Create) and effect is StepEffect.UNCHANGED:
                 await self.context.foreign_objects.restore_label(step.manifest)
 

@@ -72,7 +72,7 @@ class MemoizingExecutor:
 
     def _remember(self, outcome: PlanResult, versions: Versions, cause: Ref) -> None:
         """Only if the version was the same before and after: then it is the version that the apply compared with."""
-        for step, effect in outcome.steps:
+        for step, effect, _ in outcome.steps:
             if isinstance(step, Apply) and effect is StepEffect.UNCHANGED:
                 ref, version = step.ref, versions[step.ref]
                 if version and version == self._version(ref):

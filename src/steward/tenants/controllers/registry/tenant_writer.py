@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from steward.kube.errors import AlreadyExists, BadRequest, Invalid, KubeError, RequestTooLarge
 from steward.kube.objects.kinds import SECRET, Key, Manifest, Ref, ref_of
 from steward.kube.objects.meta import HasMetadata, Metadata, ObjectMeta
+from steward.runtime.plan.executor import PlanResult
 from steward.runtime.plan.steps import Apply, Delete, Emit, EventType, Plan
 from steward.tenants import reasons
 from steward.tenants.cache_rules import REGISTRY, TENANT_KIND
@@ -248,55 +249,57 @@ class TenantWriter:
             raise
         except RenderError as error:
             failed = Apply(render_failure_manifest(desired, registry, error))
-            await self._execute(
-                (*self._migration_steps(key), failed, *_render_failure_event(registry, desired, error)), key
-            )
+            event = _render_failure_event(registry, desired, error)
+            owned = await self._applied((*self._migration_steps(key), failed, *event), key)
+            values = self._owned_values(key)
         else:
             self._context.documents.add_payload(key, rendered.payload)
             applied = Apply(tenant_manifest(desired, registry, rendered))
-            await self._execute((*self._migration_steps(key), applied), key)
-            await self._write_values(key, rendered)
-        fingerprint = desired.fingerprint(registry)
-        self._written[key] = WrittenTenant(
-            fingerprint, self._tenants.owned_fields(key), self._owned_values(key)
-        )
+            owned = await self._applied((*self._migration_steps(key), applied), key)
+            values = await self._write_values(key, rendered)
+        self._written[key] = WrittenTenant(desired.fingerprint(registry), owned, values)
 
     def _migration_steps(self, key: Key) -> Plan:
         tenant = self._tenants.get(key)
         return () if tenant is None else remove_content_steps(tenant)
 
-    async def _write_values(self, key: Key, rendered: RenderedTenant) -> None:
+    async def _write_values(self, key: Key, rendered: RenderedTenant) -> object:
+        """The fields that we own of the values Secret afterwards."""
         tenant = self._tenants.get(key)
         if tenant is None:
-            return
+            return self._owned_values(key)
         ref = Ref(SECRET, Key(key.namespace, values_secret(key.name)))
         known = self._secrets.get(ref.key)
         if rendered.payload.entries:
-            await self._apply_values(tenant.metadata, known, values_manifest(tenant.metadata, rendered))
-        elif known is not None and is_values_secret(known.metadata, tenant.metadata):
+            return await self._apply_values(
+                tenant.metadata, known, values_manifest(tenant.metadata, rendered)
+            )
+        if known is not None and is_values_secret(known.metadata, tenant.metadata):
             await self._execute((Delete(ref, known.metadata.uid, NO_SECRETS),), key)
+        return None
 
-    async def _apply_values(self, tenant: ObjectMeta, known: HasMetadata | None, manifest: Manifest) -> None:
+    async def _apply_values(
+        self, tenant: ObjectMeta, known: HasMetadata | None, manifest: Manifest
+    ) -> object:
         """Never writes to a foreign Secret: it would be changed, and deleted with the Tenant."""
         key = Key(tenant.namespace, tenant.name)
         if known is None:
-            known = await self._create_or_read(manifest, key)
-        if known is None:
-            return
+            try:
+                return await self._applied((Apply(manifest, only_if_absent=True),), key)
+            except AlreadyExists:
+                known = await self._context.client.get(*ref_of(manifest), Metadata)
         if not is_values_secret(known.metadata, tenant):
             raise ValuesSecretConflict(known.metadata.name)
-        await self._execute((Apply(manifest),), key)
+        return await self._applied((Apply(manifest),), key)
 
-    async def _create_or_read(self, manifest: Manifest, key: Key) -> HasMetadata | None:
-        """Creates the Secret, or returns the one that exists."""
-        try:
-            await self._execute((Apply(manifest, only_if_absent=True),), key)
-        except AlreadyExists:
-            return await self._context.client.get(*ref_of(manifest), Metadata)
-        return None
+    async def _applied(self, plan: Plan, key: Key) -> object:
+        """The fields that we own after the last apply of the plan, as the API server answered. Not what the cache holds
+        then: an edit of another client may be in the watch before the answer arrives, and would never be drift."""
+        executed = await self._execute(plan, key)
+        return [each.owned for each in executed.steps if isinstance(each.step, Apply)][-1]
 
-    async def _execute(self, plan: Plan, key: Key) -> None:
-        await self._context.executor.execute(plan, Ref(TENANT_KIND, key))
+    async def _execute(self, plan: Plan, key: Key) -> PlanResult:
+        return await self._context.executor.execute(plan, Ref(TENANT_KIND, key))
 
 
 def describe_mistake(desired: DesiredTenant, error: Exception) -> str:
