@@ -296,7 +296,8 @@ class TenantWriter:
         """The fields that we own after the last apply of the plan, as the API server answered. Not what the cache holds
         then: an edit of another client may be in the watch before the answer arrives, and would never be drift."""
         executed = await self._execute(plan, key)
-        return [each.owned for each in executed.steps if isinstance(each.step, Apply)][-1]
+        # None in a preview, which writes nothing.
+        return next((each.owned for each in reversed(executed.steps) if isinstance(each.step, Apply)), None)
 
     async def _execute(self, plan: Plan, key: Key) -> PlanResult:
         return await self._context.executor.execute(plan, Ref(TENANT_KIND, key))
