@@ -110,16 +110,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     session.config.stash[_IN_USE] = ExitStack()
     # Let control planes and kubectl (Go programs) collect garbage less often: more memory, less time. The limit is that
-    # of each process: only the API server of a whole run comes near it, and with an eighth of the memory it spent a
-    # tenth of its time on garbage then.
+    # of each process: an API server comes near it late in a whole run, and then collects more often.
     os.environ.setdefault("GOGC", "1000")
-    os.environ.setdefault("GOMEMLIMIT", str(_memory_bytes() // 4))
+    os.environ.setdefault("GOMEMLIMIT", "3GiB")
     # The tests themselves keep the other half of the processors busy: more threads of Go would only take turns.
     os.environ.setdefault("GOMAXPROCS", str(max(1, (os.cpu_count() or 1) // 2)))
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
