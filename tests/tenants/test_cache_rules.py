@@ -89,5 +89,5 @@ def test_a_new_tenant_belongs_to_one_part_by_its_name(total: int) -> None:
     parts = [FleetScope(partition=Partition(number, total)).part for number in range(total)]
     for name in ("acme-web", "bob-web", "cobalt-web"):
         labelled = ObjectMeta(labels={BUCKET: bucket(name)})
-        assert [part.gets(name) for part in parts] == [part.has(labelled) for part in parts]
-        assert sum(part.gets(name) for part in parts) == 1
+        assert [part.has_named(name) for part in parts] == [part.has(labelled) for part in parts]
+        assert sum(part.has_named(name) for part in parts) == 1

@@ -46,7 +46,7 @@ class FleetPart:
 
     __call__ = has
 
-    def gets(self, tenant: str) -> bool:
+    def has_named(self, tenant: str) -> bool:
         """Whether the Tenant of this name belongs to this part once it is written."""
         return self.selector.matches({BUCKET: bucket(tenant)})
 

@@ -64,7 +64,7 @@ class DocumentCache:
     def add_payload(self, tenant: Key, payload: SecretPayload) -> None:
         """Adds a payload that is about to be written, so its Tenant does not wait until the watch receives the
         Secret."""
-        if payload.entries and self._part.gets(tenant.name):
+        if payload.entries and self._part.has_named(tenant.name):
             self._set_payload(Key(tenant.namespace, values_secret(tenant.name)), payload)
 
     async def get_document(self, key: Key) -> TenantDocument | UnreadableTenant | None:
